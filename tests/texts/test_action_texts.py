@@ -25,41 +25,47 @@ from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {
     ArchiveText.NO_ARCHIVE_IN_DESIGN: (
-        {"queue": "orders", "design": "ring", "others": "flag, status"},
-        "queue 'orders' has no archive: its design is ring; designs with an archive: flag, status",
+        {"queue": "orders", "design": "ring", "others": "batch_fast, batch_single, batch_split, flag"},
+        "queue 'orders' has no archive: its design is ring; designs with an archive: batch_fast, "
+        "batch_single, batch_split, flag",
     ),
     ArchiveText.CANNOT_ARCHIVE: (
-        {"queue": "orders", "why": "it is masked"},
-        "cannot archive 'orders': it is masked; nothing was changed",
+        {
+            "queue": "orders",
+            "why": "qmon cannot move or save rows of public.orders unchanged (body: it is masked for your role "
+            "(anon)); this helps: use a role without masks",
+        },
+        "cannot archive 'orders': qmon cannot move or save rows of public.orders unchanged (body: it "
+        "is masked for your role (anon)); this helps: use a role without masks; nothing was changed",
     ),
     ArchiveText.NOT_ALLOWED_UNCHANGED: (
-        {"queue": "orders", "problem": "the server said no"},
-        "not allowed to archive 'orders': the server said no; nothing was changed",
+        {"queue": "orders", "problem": "permission denied for table orders"},
+        "not allowed to archive 'orders': permission denied for table orders; nothing was changed",
     ),
     ArchiveText.RIGHTS_MISSING: (
-        {"queue": "orders", "grants": "GRANT SELECT ON orders TO anna"},
-        "not allowed to archive 'orders'; this helps: GRANT SELECT ON orders TO anna; nothing was changed",
+        {"queue": "orders", "grants": "GRANT DELETE ON public.orders TO anna"},
+        "not allowed to archive 'orders'; this helps: GRANT DELETE ON public.orders TO anna; nothing was changed",
     ),
     ArchiveText.ROLLED_BACK: (
-        {"problem": "the server said no"},
-        "not archived: the server said no; the batch was rolled back",
+        {"problem": "archive: could not get a lock in time"},
+        "not archived: archive: could not get a lock in time; the batch was rolled back",
     ),
     ArchiveText.NOT_ALLOWED: (
-        {"queue": "orders", "problem": "the server said no"},
-        "not allowed to archive 'orders': the server said no",
+        {"queue": "orders", "problem": "permission denied for table orders"},
+        "not allowed to archive 'orders': permission denied for table orders",
     ),
     ArchiveText.NO_ARCHIVE: ({"queue": "orders"}, "queue 'orders' has no archive"),
-    EmptyTrashText.NOT_AN_AGE: ({"age": "-1"}, "-1 is not an age"),
+    EmptyTrashText.NOT_AN_AGE: ({"age": -1.0}, "-1.0 is not an age"),
     EmptyTrashText.TITLE: ({"count": 1204}, "Permanently delete 1,204 rows of the trash"),
     EmptyTrashText.ROWS: ({}, "rows of trash"),
     EmptyTrashText.OF_QUEUE: ({"queue": "orders"}, ", of orders"),
-    EmptyTrashText.PURGED_BEFORE: ({"age": "7 days"}, "purged more than 7 days ago"),
+    EmptyTrashText.PURGED_BEFORE: ({"age": "7 d 00 h"}, "purged more than 7 d 00 h ago"),
     EmptyTrashText.NO_UNDO: ({}, "deleted rows cannot be restored"),
     EmptyTrashText.UNDO_LOST: (
         {"operation": "261121-071402-k7qd"},
         "operation 261121-071402-k7qd can no longer be undone",
     ),
-    EndSessionText.NEGATIVE: ({"session": 61}, "a session number cannot be negative: 61"),
+    EndSessionText.NEGATIVE: ({"session": -1}, "a session number cannot be negative: -1"),
     EndSessionText.GONE: ({"session": 61}, "session 61 no longer exists; there is nothing to end"),
     EndSessionText.UNSEEN: (
         {"session": 61, "role": "anna", "grant": "GRANT pg_signal_backend TO anna"},
@@ -70,10 +76,13 @@ WORDINGS: Final[Wordings] = {
         {"kept": "dead rows"},
         "the session now blocks no other session, but may prevent the cleanup of dead rows",
     ),
-    EndSessionText.NAMES: ({"names": "shop, mails", "more": ", …"}, ": shop, mails, …"),
+    EndSessionText.NAMES: (
+        {"names": "crm, mails, orders, reports, shop", "more": ", …"},
+        ": crm, mails, orders, reports, shop, …",
+    ),
     EndSessionText.BLOCKS: (
-        {"sessions": "3 sessions", "directly": 2, "names": ": shop"},
-        "the session blocks 3 sessions, 2 directly: shop",
+        {"sessions": "3 sessions", "directly": 2, "names": ": mailer"},
+        "the session blocks 3 sessions, 2 directly: mailer",
     ),
     EndSessionText.LONGEST_WAIT: ({"longest": "5 m 00 s"}, "; the longest wait is 5 m 00 s"),
     EndSessionText.NEXT_BLOCKER: (
@@ -83,10 +92,13 @@ WORDINGS: Final[Wordings] = {
     EndSessionText.TITLE: ({"verb": "End", "session": 61}, "End session 61?"),
     EndSessionText.SESSION: ({"session": 61}, "session 61"),
     EndSessionText.BEGUN: (
-        {"name": "session 61", "begun": "2026-11-21 07:14:02 UTC"},
-        "session 61, begun 2026-11-21 07:14:02 UTC",
+        {"name": "session 61", "begun": "2026-11-21 07:14:02.120 UTC"},
+        "session 61, begun 2026-11-21 07:14:02.120 UTC",
     ),
-    EndSessionText.TRANSACTION_BEGUN: ({"begun": "07:14:02"}, ", in its transaction begun 07:14:02"),
+    EndSessionText.TRANSACTION_BEGUN: (
+        {"begun": "2026-11-21 07:14:02.120 UTC"},
+        ", in its transaction begun 2026-11-21 07:14:02.120 UTC",
+    ),
     EndSessionText.END: ({"name": "session 61"}, "End session 61?"),
     EndSessionText.ROLLED_BACK: ({}, "the session's transaction is rolled back, and its work must be done again"),
     EndSessionText.NO_APPLICATION: ({}, "an application without a name"),
@@ -100,8 +112,8 @@ WORDINGS: Final[Wordings] = {
     EndSessionText.LAST_STATEMENT: ({"statement": "SELECT 1"}, "last statement: SELECT 1"),
     EndSessionText.NOTHING_CHANGED: ({}, "the transaction has changed no rows; its locks are released"),
     EndSessionText.LOG_WRITTEN: (
-        {"size": "8 MB"},
-        "the session has written 8 MB of log; the rollback may take as long as the writes",
+        {"size": "8.0 MB"},
+        "the session has written 8.0 MB of log; the rollback may take as long as the writes",
     ),
     EndSessionText.CHANGES_ROLLED_BACK: (
         {},
@@ -120,8 +132,8 @@ WORDINGS: Final[Wordings] = {
         "the client loses the connection; SQL Server cannot cancel a statement of another session",
     ),
     EndSessionText.OF_QMON: (
-        {"name": "session 61", "application": "mailer"},
-        "session 61 belongs to qmon (mailer): stop that qmon instead",
+        {"name": "session 61", "application": "qmon poll"},
+        "session 61 belongs to qmon (qmon poll): stop that qmon instead",
     ),
     EndSessionText.START_UNSEEN: (
         {"role": "anna", "name": "session 61", "grant": "GRANT pg_signal_backend TO anna"},
@@ -142,8 +154,9 @@ WORDINGS: Final[Wordings] = {
         "session 61 is a walsender, not a session of an application",
     ),
     EndSessionText.OTHER_SESSION: (
-        {"name": "session 61", "started_at": "07:14:02", "shown_at": "07:10:00"},
-        "session 61 is a different session now: it began at 07:14:02, but the session that was shown began at 07:10:00",
+        {"name": "session 61", "started_at": "2026-11-21 07:14:02.120 UTC", "shown_at": "2026-11-21 07:10:00.000 UTC"},
+        "session 61 is a different session now: it began at 2026-11-21 07:14:02.120 UTC, but the "
+        "session that was shown began at 2026-11-21 07:10:00.000 UTC",
     ),
     EndSessionText.PERCENT_DONE: ({"percent": 41.6}, ", 42 % done"),
     EndSessionText.ROLLING_BACK: (
@@ -156,8 +169,13 @@ WORDINGS: Final[Wordings] = {
         "this helps: GRANT pg_signal_backend TO anna",
     ),
     EndSessionText.MAY_NOT_END: (
-        {"role": "anna", "name": "session 61", "login": "anna", "helps": "GRANT UNMASK TO anna"},
-        "anna may not end session 61 of anna; GRANT UNMASK TO anna",
+        {
+            "role": "anna",
+            "name": "session 61",
+            "login": "postgres",
+            "helps": "this helps: GRANT pg_signal_backend TO anna",
+        },
+        "anna may not end session 61 of postgres; this helps: GRANT pg_signal_backend TO anna",
     ),
     EndSessionText.PREPARED_GONE: ({}, "the prepared transaction no longer exists; there is nothing to end"),
     EndSessionText.AT_UNKNOWN_TIME: ({}, " at an unknown time"),
@@ -254,9 +272,10 @@ WORDINGS: Final[Wordings] = {
     ),
     GateText.OF_QUEUE: ({}, " of messages of this queue"),
     GateText.INSERT_FAILS: (
-        {"part": " of messages of this queue", "drawn": "no sequence number is lost"},
-        "during a pause, INSERT and COPY of messages of this queue fail with SQLSTATE QM001 and the producer's"
-        " whole transaction is rolled back, unless its session has set qmon.pause_wait_ms; no sequence number is lost",
+        {"part": " of messages of this queue", "drawn": "the sequence number of the refused row is lost"},
+        "during a pause, INSERT and COPY of messages of this queue fail with SQLSTATE QM001 and the "
+        "producer's whole transaction is rolled back, unless its session has set qmon.pause_wait_ms; "
+        "the sequence number of the refused row is lost",
     ),
     GateText.INSERTED_ROW: ({}, "inserted row"),
     GateText.READS_SEQUENCE: ({"what": "INSERT"}, "each INSERT also reads a sequence, even if the queue is not paused"),
@@ -291,13 +310,13 @@ WORDINGS: Final[Wordings] = {
         "pop has no pause switch: qmon can only pause consumers of queues that qmon installed",
     ),
     PauseText.DURATION_RANGE: (
-        {"duration": "5 m 00 s"},
-        "a pause lasts from 1s to 24h, not 5 m 00 s; a running pause can be extended",
+        {"duration": "2d"},
+        "a pause lasts from 1s to 24h, not 2d; a running pause can be extended",
     ),
     PauseText.TITLE: ({"side": "producers", "queue": "orders"}, "Pause the producers of orders?"),
     PauseText.TITLE_FOR: (
-        {"side": "producers", "queue": "orders", "duration": "5 m 00 s"},
-        "Pause the producers of orders for 5 m 00 s?",
+        {"side": "producers", "queue": "orders", "duration": "1 h 00 m"},
+        "Pause the producers of orders for 1 h 00 m?",
     ),
     PauseText.UNTIL: (
         {"side": "producers", "subject": "public.orders", "until": "2026-11-21 08:14:02 UTC"},
@@ -308,46 +327,61 @@ WORDINGS: Final[Wordings] = {
     PauseText.RESUME: ({"side": "producers", "queue": "orders"}, "Resume the producers of orders?"),
     PauseText.SIDE: ({"side": "producers", "subject": "public.orders"}, "the producers of public.orders"),
     PauseText.STOPS_AGAIN: ({"side": "producers"}, "pause stops the producers again"),
-    PauseText.PAUSED_BY: ({"author": "by anna@app-7"}, "paused by anna@app-7"),
+    PauseText.PAUSED_BY: (
+        {"author": "by anna@app-7 since 2026-11-21 07:14:02 UTC, until 2026-11-21 08:14:02 UTC: deploy"},
+        "paused by anna@app-7 since 2026-11-21 07:14:02 UTC, until 2026-11-21 08:14:02 UTC: deploy",
+    ),
     PauseText.WERE_PAUSED: ({"side": "producers"}, "the producers were paused"),
     PauseText.CHECKING: ({}, "checking whether the pause works"),
     PauseText.PAUSED_UNTIL: ({"until": "2026-11-21 08:14:02 UTC"}, "paused until 2026-11-21 08:14:02 UTC"),
     PauseText.MORE: ({"count": 1204}, " and 1,204 more"),
     PauseText.GATE_BROKEN: (
-        {"partition": "orders_1", "more": " and 2 more"},
-        "the gate does not stop an INSERT into orders_1 and 2 more; qmon has ended the pause: remove the gate and"
-        " install the gate again",
+        {"partition": "public.orders_2026", "more": " and 2 more"},
+        "the gate does not stop an INSERT into public.orders_2026 and 2 more; qmon has ended the "
+        "pause: remove the gate and install the gate again",
     ),
     PauseText.OPEN_SESSIONS: (
-        {"sessions": "session 61 (shop)"},
-        "sessions that began writing before the pause and are still open: session 61 (shop)",
+        {"sessions": "session 61 (mailer)"},
+        "sessions that began writing before the pause and are still open: session 61 (mailer)",
     ),
     PauseText.GATE_DISABLED: (
         {},
         "this table has a gate, but the gate is disabled: remove the gate and install it again",
     ),
     PauseText.GRANT_MISSING: (
-        {"object": "orders_paused"},
-        "your role may not set orders_paused; ask the owner for: GRANT UPDATE on orders_paused",
+        {"object": "qmon.gate_5d41402abc4b2a76b9719d911017c592"},
+        "your role may not set qmon.gate_5d41402abc4b2a76b9719d911017c592; ask the owner for: GRANT "
+        "UPDATE on qmon.gate_5d41402abc4b2a76b9719d911017c592",
     ),
     PauseText.UNRECORDED: (
         {"until": "2026-11-21 08:14:02 UTC", "side": "producers"},
         "until 2026-11-21 08:14:02 UTC; the database does not record who paused the producers",
     ),
     PauseText.ALREADY_PAUSED: (
-        {"side": "producers", "who": "by anna@app-7"},
-        "the producers are already paused, by anna@app-7; your pause sets a new end and records your name",
+        {
+            "side": "producers",
+            "who": "by anna@app-7 since 2026-11-21 07:14:02 UTC, until 2026-11-21 08:14:02 UTC: deploy",
+        },
+        "the producers are already paused, by anna@app-7 since 2026-11-21 07:14:02 UTC, until "
+        "2026-11-21 08:14:02 UTC: deploy; your pause sets a new end and records your name",
     ),
-    PauseText.SINCE_UNTIL: ({"since": "07:14:02", "until": "08:14:02"}, "since 07:14:02, until 08:14:02"),
+    PauseText.SINCE_UNTIL: (
+        {"since": "2026-11-21 07:14:02 UTC", "until": "2026-11-21 08:14:02 UTC"},
+        "since 2026-11-21 07:14:02 UTC, until 2026-11-21 08:14:02 UTC",
+    ),
     PauseText.AUTHOR: (
-        {"by": "anna@app-7", "since_until": "since 07:14:02, until 08:14:02", "reason": ": deploy"},
-        "by anna@app-7 since 07:14:02, until 08:14:02: deploy",
+        {
+            "by": "anna@app-7",
+            "since_until": "since 2026-11-21 07:14:02 UTC, until 2026-11-21 08:14:02 UTC",
+            "reason": ": deploy",
+        },
+        "by anna@app-7 since 2026-11-21 07:14:02 UTC, until 2026-11-21 08:14:02 UTC: deploy",
     ),
     PauseText.OF_QUEUE: ({}, " of a message of this queue"),
     PauseText.INSERT_FAILS: (
-        {"part": " of messages of this queue", "code": "QM001"},
-        "every INSERT and COPY of messages of this queue into the table fails with QM001 and the whole transaction"
-        " is rolled back, unless the session has set qmon.pause_wait_ms to wait",
+        {"part": " of a message of this queue", "code": "QM001"},
+        "every INSERT and COPY of a message of this queue into the table fails with QM001 and the "
+        "whole transaction is rolled back, unless the session has set qmon.pause_wait_ms to wait",
     ),
     PauseText.PUSH_FAILS: (
         {"what": "push", "code": "QM001"},
@@ -356,73 +390,78 @@ WORDINGS: Final[Wordings] = {
     PauseText.OTHERS_CONTINUE: ({}, "complete, fail and archive continue; repairs and undos are not paused"),
     PauseText.DIRECT_NOT_PAUSED: ({}, "statements that use the table directly are not paused"),
     PauseCheckText.UNTRIED: (
-        {"why": "it is masked"},
-        "not tested with an INSERT: it is masked; the trigger exists and is enabled",
+        {"why": "permission denied for table orders"},
+        "not tested with an INSERT: permission denied for table orders; the trigger exists and is enabled",
     ),
     PauseCheckText.NO_PARTITIONS: ({}, "the table has no partitions yet: new partitions will have the gate"),
     PauseCheckText.REFUSED: ({}, "tested: an INSERT is refused"),
     PauseCheckText.EACH_OF: ({"places": 4}, "each of 4"),
     PauseCheckText.SOME_OF: ({"refused": 3, "places": 4}, "3 of 4"),
     PauseCheckText.REFUSED_IN: ({"partitions": "each of 4"}, "tested: an INSERT is refused, in each of 4 partitions"),
-    PauseCheckText.FROM: ({"sessions": "session 61 (shop)"}, ", from session 61 (shop)"),
+    PauseCheckText.FROM: ({"sessions": "session 61 (mailer)"}, ", from session 61 (mailer)"),
     PauseCheckText.UNCHECKED: ({"messages": "pushes"}, "qmon could not check whether pushes still come"),
     PauseCheckText.SEEN: (
-        {"count": 1204, "messages": "pushes", "duration": "5 m 00 s", "sessions": ", from session 61 (shop)"},
-        "1,204 pushes seen in 5 m 00 s, from session 61 (shop)",
+        {"count": 12, "messages": "pushes", "duration": "2.0 s", "sessions": ", from session 61 (mailer)"},
+        "12 pushes seen in 2.0 s, from session 61 (mailer)",
     ),
     PauseCheckText.NOT_YET_KNOWN: (
-        {"seen": "2 pushes seen in 5 m 00 s", "duration": "5 m 00 s", "messages": "pushes"},
-        "not yet known whether the pause works: 2 pushes seen in 5 m 00 s; 5 m 00 s without pushes would confirm"
-        " the pause",
+        {"seen": "0 pushes seen in 2.0 s", "duration": "4.0 s", "messages": "pushes"},
+        "not yet known whether the pause works: 0 pushes seen in 2.0 s; 4.0 s without pushes would confirm the pause",
     ),
     PauseCheckText.STILL_COME: (
         {
             "messages": "pushes",
-            "count": 1204,
-            "duration": "5 m 00 s",
-            "sessions": ", from session 61 (shop)",
+            "count": 12,
+            "duration": "8.0 s",
+            "sessions": ", from session 61 (mailer)",
             "routine": "push",
         },
-        "pushes still come: 1,204 in 5 m 00 s, from session 61 (shop); a session uses the table without calling push",
+        "pushes still come: 12 in 8.0 s, from session 61 (mailer); a session uses the table without calling push",
     ),
     PauseCheckText.LATE: ({}, "came earlier or were counted late"),
     PauseCheckText.STARTED_BEFORE: ({}, "started before the pause and ended after it"),
     PauseCheckText.CAME_LATE: (
-        {"count": 1204, "late": "came earlier or were counted late"},
-        "; 1,204 came earlier or were counted late",
+        {"count": 12, "late": "came earlier or were counted late"},
+        "; 12 came earlier or were counted late",
     ),
     PauseCheckText.STILL_OPEN: (
-        {"sessions": "session 61 (shop)"},
-        "; sessions from before the pause that are still open: session 61 (shop)",
+        {"sessions": "session 61 (mailer)"},
+        "; sessions from before the pause that are still open: session 61 (mailer)",
     ),
     PauseCheckText.NONE: (
         {
             "messages": "pushes",
-            "duration": "5 m 00 s",
+            "duration": "8.0 s",
             "before": "; 2 came earlier or were counted late",
-            "still": "; sessions from before",
+            "still": "; sessions from before the pause that are still open: session 61 (mailer)",
         },
-        "0 pushes in 5 m 00 s; 2 came earlier or were counted late; sessions from before",
+        "0 pushes in 8.0 s; 2 came earlier or were counted late; sessions from before the pause that "
+        "are still open: session 61 (mailer)",
     ),
     PauseCheckText.PREPARED: ({}, "a prepared transaction"),
-    PauseCheckText.SESSION: ({"session": 61, "name": "shop"}, "session 61 (shop)"),
+    PauseCheckText.SESSION: ({"session": 61, "name": "mailer"}, "session 61 (mailer)"),
     SwitchText.NOT_WRITABLE: (
-        {"advice": "run qmon setup"},
-        "your role may not write the pauses of this database; run qmon setup",
+        {"advice": "the database's owner can grant this: qmon setup TARGET --role operator"},
+        "your role may not write the pauses of this database; the database's owner can grant this: "
+        "qmon setup TARGET --role operator",
     ),
     SwitchText.ALTERED: (
-        {"way": "switch", "object": "orders_paused"},
-        "the switch orders_paused is not as qmon created it; install it again",
+        {"way": "gate", "object": "qmon.gate_5d41402abc4b2a76b9719d911017c592"},
+        "the gate qmon.gate_5d41402abc4b2a76b9719d911017c592 is not as qmon created it; install it again",
     ),
     SwitchText.UNCHANGED: (
-        {"reason": "your role may not set the switch"},
-        "your role may not set the switch; nothing was changed",
+        {
+            "reason": "your role may not write the pauses of this database; the database's owner can grant this: "
+            "qmon setup TARGET --role operator"
+        },
+        "your role may not write the pauses of this database; the database's owner can grant this: "
+        "qmon setup TARGET --role operator; nothing was changed",
     ),
     PurgeText.TITLE_ALL: ({"queue": "orders"}, "Purge messages of orders"),
-    PurgeText.TITLE: ({"messages": "3 messages", "queue": "orders"}, "Purge 3 messages of orders"),
+    PurgeText.TITLE: ({"messages": "3 dead messages", "queue": "orders"}, "Purge 3 dead messages of orders"),
     PurgeText.DATA_KEPT: (
-        {"table": "public.orders"},
-        "the triggers or policies of public.orders prevent the deletion of its row",
+        {"table": "public.order_data"},
+        "the triggers or policies of public.order_data prevent the deletion of its row",
     ),
     PurgeText.KEPT: ({}, "the table's triggers or policies prevent the deletion"),
     PurgeText.INSERTED_AGAIN: ({}, "the table's triggers inserted the row again"),
@@ -431,52 +470,56 @@ WORDINGS: Final[Wordings] = {
         "messages are skipped if rows of these tables refer to them: public.lines",
     ),
     PurgeText.SKIPPED_TRIGGERS: (
-        {"triggers": "spring"},
-        "messages are skipped if these triggers do not let qmon delete them: spring",
+        {"triggers": "orders_audit"},
+        "messages are skipped if these triggers do not let qmon delete them: orders_audit",
     ),
     PurgeText.UNWATCHED: (
-        {"triggers": "spring"},
-        "qmon does not detect rows that these triggers insert under other keys: spring",
+        {"triggers": "orders_audit"},
+        "qmon does not detect rows that these triggers insert under other keys: orders_audit",
     ),
     PurgeText.TWO_TABLES: (
         {"queue": "orders"},
         "queue 'orders': the queue has two tables; to move its rows, qmon needs both `id` and `data_id`",
     ),
     PurgeText.NOT_IDENTIFIED: (
-        {"id": "id", "table": "public.orders"},
-        "id alone does not identify a row of public.orders, so qmon cannot find the second row of a message",
+        {"id": "id", "table": "public.order_data"},
+        "id alone does not identify a row of public.order_data, so qmon cannot find the second row of a message",
     ),
     PurgeText.CASCADES: (
         {"table": "public.orders", "tables": "public.lines"},
         "deleting rows of public.orders also deletes or changes rows of public.lines, which undo cannot restore",
     ),
     PurgeText.UNCOUNTED: (
-        {"table": "public.orders", "triggers": "spring"},
-        "track_counts is off, so the effects of the triggers of public.orders are unknown: spring",
+        {"table": "public.orders", "triggers": "orders_audit"},
+        "track_counts is off, so the effects of the triggers of public.orders are unknown: orders_audit",
     ),
     PurgeText.RULES: (
         {"table": "public.orders", "rules": "keep_rows"},
         "public.orders has rules that may replace qmon's statements: keep_rows",
     ),
     PurgeText.TOO_WIDE: (
-        {"table": "public.orders", "why": "its 1600 columns are too many"},
-        "public.orders is too wide for the trash: its 1600 columns are too many",
+        {
+            "table": "public.orders",
+            "why": "its 1599 columns and 3 of the trash are more than the 1600 that a table can have",
+        },
+        "public.orders is too wide for the trash: its 1599 columns and 3 of the trash are more than "
+        "the 1600 that a table can have",
     ),
     PurgeText.COLUMN_TAKEN: (
-        {"table": "public.orders", "column": "status"},
-        "public.orders has a column status, a name that the trash uses",
+        {"table": "public.orders", "column": "qmon_operation"},
+        "public.orders has a column qmon_operation, a name that the trash uses",
     ),
     PurgeText.REFERS: (
-        {"table": "public.orders", "data_table": "public.data"},
-        "public.orders refers to public.data, so qmon cannot delete rows of the second table",
+        {"table": "public.orders", "data_table": "public.order_data"},
+        "public.orders refers to public.order_data, so qmon cannot delete rows of the second table",
     ),
     PurgeText.NO_DEAD: (
-        {"queue": "orders", "advice": "give ids"},
-        "queue 'orders' has no dead messages to purge: give ids",
+        {"queue": "orders", "advice": "choose a state, such as ready, or give ids"},
+        "queue 'orders' has no dead messages to purge: choose a state, such as ready, or give ids",
     ),
     PurgeText.NOT_DELIVERED: ({}, "consumers no longer get the messages"),
-    PurgeText.KEPT_IN_TRASH: ({"duration": "5 m 00 s"}, "the messages are kept in the trash for at least 5 m 00 s"),
-    PurgeText.DATA_PURGED: ({"table": "public.orders"}, "the messages' rows of public.orders are purged, too"),
+    PurgeText.KEPT_IN_TRASH: ({"duration": "7 d 00 h"}, "the messages are kept in the trash for at least 7 d 00 h"),
+    PurgeText.DATA_PURGED: ({"table": "public.order_data"}, "the messages' rows of public.order_data are purged, too"),
     PurgeText.CANNOT_COMPLETE: ({}, "a consumer that is processing one of the messages cannot complete the message"),
     RedriveText.FAILURES_UNSEEN: (
         {},
@@ -484,14 +527,14 @@ WORDINGS: Final[Wordings] = {
     ),
     RedriveText.TITLE_ALL: ({"queue": "orders"}, "Redrive messages of orders"),
     RedriveText.NO_STATE: ({}, "this table has no state column"),
-    RedriveText.TITLE: ({"messages": "3 messages", "queue": "orders"}, "Redrive 3 messages of orders"),
+    RedriveText.TITLE: ({"messages": "3 dead messages", "queue": "orders"}, "Redrive 3 dead messages of orders"),
     RedriveText.NOT_DEAD: (
         {"state": "done"},
         "a redrive retries only dead messages, not messages that are done: use qmon requeue",
     ),
     RedriveText.NO_OWNER: ({}, "dead messages have no owner"),
     RedriveText.RATE_RANGE: (
-        {"rate": 0},
+        {"rate": 0.0},
         "the rate must be greater than 0 and at most 1,000,000 messages per second, not 0",
     ),
     RedriveText.FAILURES_RANGE: ({"failures": 0}, "the number of failures to stop at must be at least 1, not 0"),
@@ -512,11 +555,14 @@ WORDINGS: Final[Wordings] = {
         "a consumer that qmon cannot check (the queue has no owner column, so qmon only knows ages)",
     ),
     RequeueText.TITLE_ALL: ({"queue": "orders"}, "Requeue messages of orders"),
-    RequeueText.TITLE: ({"messages": "3 messages", "queue": "orders"}, "Requeue 3 messages of orders"),
-    RequeueText.NO_LIMIT_COLUMN: ({"column": "status"}, "max_attempts: the column status does not exist"),
+    RequeueText.TITLE: (
+        {"messages": "3 messages in progress", "queue": "orders"},
+        "Requeue 3 messages in progress of orders",
+    ),
+    RequeueText.NO_LIMIT_COLUMN: ({"column": "max_tries"}, "max_attempts: the column max_tries does not exist"),
     RequeueText.DEAD_BY_COLUMN: (
-        {"column": "status"},
-        "messages with as many attempts as their status become dead letters",
+        {"column": "max_tries"},
+        "messages with as many attempts as their max_tries become dead letters",
     ),
     RequeueText.DEAD_BY_LIMIT: ({"attempts": "3 attempts"}, "messages with 3 attempts or more become dead letters"),
     RequeueText.SKIPPED_UNIQUE: (
@@ -524,12 +570,12 @@ WORDINGS: Final[Wordings] = {
         "messages are skipped if their key in a unique index is already taken: orders_key",
     ),
     RequeueText.SKIPPED_BEFORE: (
-        {"triggers": "spring"},
-        "messages are skipped if these triggers do not let qmon change them: spring",
+        {"triggers": "orders_audit"},
+        "messages are skipped if these triggers do not let qmon change them: orders_audit",
     ),
     RequeueText.SKIPPED_AFTER: (
-        {"triggers": "spring"},
-        "messages are skipped if these triggers change them again or delete them: spring",
+        {"triggers": "orders_audit"},
+        "messages are skipped if these triggers change them again or delete them: orders_audit",
     ),
     RequeueText.TWICE: ({}, "consumers may process these messages twice: they were popped before"),
     RequeueText.OWNER_WORKS: (
@@ -547,8 +593,12 @@ WORDINGS: Final[Wordings] = {
         "messages of this queue are never in progress; to process done messages again, give the state: done",
     ),
     RequeueText.NO_ZONE: (
-        {"advice": "run qmon setup"},
-        "run qmon setup; or give ids (without a time zone, ages are unknown)",
+        {
+            "advice": 'started_at has no time zone; set one in the configuration: times = "utc", "local" or, say, '
+            '"Europe/Berlin"'
+        },
+        'started_at has no time zone; set one in the configuration: times = "utc", "local" or, say, '
+        '"Europe/Berlin"; or give ids (without a time zone, ages are unknown)',
     ),
     RequeueText.NO_START: (
         {},
@@ -565,12 +615,13 @@ WORDINGS: Final[Wordings] = {
     ),
     RequeueText.UNIDENTIFIED: ({}, "messages cannot be identified: the queue has neither a key nor ids"),
     RequeueText.COLUMN_TAKEN: (
-        {"column": "status"},
-        "the table has a column status, a name that qmon's own table uses",
+        {"column": "qmon_operation"},
+        "the table has a column qmon_operation, a name that qmon's own table uses",
     ),
     RequeueText.CANNOT_STORE: (
-        {"advice": "run qmon setup"},
-        "your role cannot store the data for an undo; run qmon setup",
+        {"advice": "the database's owner can grant this: qmon setup TARGET --role operator"},
+        "your role cannot store the data for an undo; the database's owner can grant this: qmon "
+        "setup TARGET --role operator",
     ),
     RequeueText.KEY_CHANGES: (
         {"columns": "tenant, seq"},
@@ -579,16 +630,16 @@ WORDINGS: Final[Wordings] = {
     RequeueText.NOT_POPPED_AGAIN: ({}, "an undo only restores messages that have not been popped again"),
     RequeueText.UP_TO: ({}, "up to "),
     RequeueText.PARTLY_COUNT: (
-        {"up_to": "up to ", "lost": 3, "messages": "3 messages"},
-        "up to 3 of 3 messages cannot be undone",
+        {"up_to": "up to ", "lost": 3, "messages": "120,000 messages"},
+        "up to 3 of 120,000 messages cannot be undone",
     ),
     RequeueText.SAME_VALUES: (
         {"columns": "tenant, seq"},
         "other messages have the same tenant, seq, or the value is NULL",
     ),
     RequeueText.PARTLY: (
-        {"which": "3 of 5 messages cannot be undone", "why": "other messages have the same id"},
-        "3 of 5 messages cannot be undone: other messages have the same id",
+        {"which": "3 of 5 messages cannot be undone", "why": "other messages have the same id, or the value is NULL"},
+        "3 of 5 messages cannot be undone: other messages have the same id, or the value is NULL",
     ),
     RequeueSessionsText.OTHERS_HIDDEN: (
         {},
@@ -627,8 +678,8 @@ WORDINGS: Final[Wordings] = {
         "this helps: GRANT pg_signal_backend TO anna",
     ),
     RequeueSessionsText.MAY_NOT_END: (
-        {"session": 61, "login": "anna", "helps": "GRANT UNMASK TO anna"},
-        "your role may not end session 61 of anna; GRANT UNMASK TO anna",
+        {"session": 61, "login": "postgres", "helps": "this helps: GRANT pg_signal_backend TO anna"},
+        "your role may not end session 61 of postgres; this helps: GRANT pg_signal_backend TO anna",
     ),
     RequeueSessionsText.UNSEEN: (
         {"role": "anna", "grant": "GRANT pg_signal_backend TO anna"},
@@ -653,7 +704,7 @@ WORDINGS: Final[Wordings] = {
     RequeueSessionsText.FOR_TIME: ({"duration": "5 m 00 s"}, " for 5 m 00 s"),
     RequeueSessionsText.HOLDS: ({"rows": "3 rows"}, "holds 3 rows"),
     RequeueSessionsText.HOLDS_NONE: ({}, "holds none of the rows that were read"),
-    RequeueSessionsText.LOG: ({"size": "8 MB"}, ", 8 MB of log to roll back"),
+    RequeueSessionsText.LOG: ({"size": "8.0 MB"}, ", 8.0 MB of log to roll back"),
     RequeueSessionsText.NO_APPLICATION: ({}, "no application name"),
     RequeueSessionsText.DESCRIPTION: (
         {
@@ -663,9 +714,9 @@ WORDINGS: Final[Wordings] = {
             "state": "idle in transaction",
             "since": " for 5 m 00 s",
             "holds": "holds 3 rows",
-            "log": ", 8 MB of log to roll back",
+            "log": ", 8.0 MB of log to roll back",
         },
-        "session 61 (mailer, login anna): idle in transaction for 5 m 00 s, holds 3 rows, 8 MB of log to roll back",
+        "session 61 (mailer, login anna): idle in transaction for 5 m 00 s, holds 3 rows, 8.0 MB of log to roll back",
     ),
     RequeueSessionsText.MORE: ({"count": 3}, "and 3 more"),
     RequeueSessionsText.READY_AGAIN: ({"messages": "3 messages"}, "3 messages will be ready again after the rollback"),
@@ -680,14 +731,14 @@ WORDINGS: Final[Wordings] = {
         "End 3 sessions of orders to requeue their messages?",
     ),
     RepairText.RING_FULL: ({"number": 7}, "the ring is full, so consumers read again from number 7"),
-    RepairText.NOW: ({"holes": 2, "orphans": 1}, "now 2 numbers look like holes, and 1 look like orphans"),
+    RepairText.NOW: ({"holes": 2, "orphans": 3}, "now 2 numbers look like holes, and 3 look like orphans"),
     RepairText.PREPARED: ({}, "a prepared transaction"),
     RepairText.SESSION: ({"session": 61}, "session 61"),
     RepairText.IN_USE: ({"sessions": "session 61"}, "open transactions may still use these numbers (session 61)"),
     RepairText.NOT_PROVEN: ({}, "qmon could not prove in time that these numbers are holes, or the ring stayed full"),
     RepairText.NOT_YET: (
-        {"count": 3, "why": "it is masked"},
-        "3 could not be repaired yet: it is masked; repair again",
+        {"count": "3 numbers", "why": "open transactions may still use these numbers (session 61)"},
+        "3 numbers could not be repaired yet: open transactions may still use these numbers (session 61); repair again",
     ),
     RepairText.TITLE_ALL: ({"queue": "orders"}, "Repair orders"),
     RepairText.NOT_A_RING: ({}, "the queue is not a ring"),
@@ -702,8 +753,8 @@ WORDINGS: Final[Wordings] = {
         "Repair 2 holes and 1 orphan of orders?",
     ),
     RepairText.PREDICATE: (
-        {"holes": "holes 7, 8", "orphans": "no orphans", "duration": "5 m 00 s"},
-        "holes 7, 8; no orphans; not moved for 5 m 00 s or longer",
+        {"holes": "holes 7, 8", "orphans": "no orphans", "duration": "1.0 s"},
+        "holes 7, 8; no orphans; not moved for 1.0 s or longer",
     ),
     RepairText.NO_UNDO: ({}, "filled holes stay filled; requeued messages keep their new numbers"),
     RepairText.TWICE: (
@@ -711,7 +762,7 @@ WORDINGS: Final[Wordings] = {
         "if the consumer of an orphan has already worked on the message, the work may be done again",
     ),
     RepairText.NO_NUMBERS: ({"what": "holes"}, "no holes"),
-    RepairText.MORE: ({"count": 1204}, " and 1,204 more"),
+    RepairText.MORE: ({"count": 12}, " and 12 more"),
     RepairText.NUMBERS: ({"what": "holes", "numbers": "7, 8", "more": ""}, "holes 7, 8"),
     RepairText.OF_SUBSCRIBER: ({"number": "orphan", "subscriber": 2}, "orphan of subscriber 2"),
     RepairText.OVER_LIMIT: ({"limit": 1000}, "beyond the limit of 1,000 repairs"),
@@ -729,14 +780,15 @@ WORDINGS: Final[Wordings] = {
     RepairText.NO_APPLICATION: ({}, "no application name"),
     RepairText.FOR_TIME: ({"duration": "5 m 00 s"}, " for 5 m 00 s"),
     RepairText.TOOK_NUMBER: (
-        {"who": "session 61", "since": " for 5 m 00 s"},
-        "session 61 has taken a number and is open for 5 m 00 s: until its transaction ends, qmon does not repair"
-        " numbers that it may have taken",
+        {"who": "session 61 (mailer)", "since": " for 5 m 00 s"},
+        "session 61 (mailer) has taken a number and is open for 5 m 00 s: until its transaction "
+        "ends, qmon does not repair numbers that it may have taken",
     ),
     RingScanText.NO_HOLES: ({}, "only rings have holes"),
     RingScanText.SEQUENCE_UNREADABLE: (
-        {"sequence": "orders_id_seq"},
-        "your role may not read the position of orders_id_seq; this helps: GRANT VIEW DEFINITION on orders_id_seq",
+        {"sequence": "public.orders_seq"},
+        "your role may not read the position of public.orders_seq; this helps: GRANT VIEW DEFINITION "
+        "on public.orders_seq",
     ),
     UndoText.IN_QUEUE: ({}, "in the queue"),
     UndoText.IDS_ONLY: ({}, "an undo restores all messages, or only messages whose ids you give"),
@@ -746,7 +798,10 @@ WORDINGS: Final[Wordings] = {
     ),
     UndoText.SAVED_GONE: ({}, "the saved messages of the operation no longer exist"),
     UndoText.NOTHING: ({}, "no message can be restored"),
-    UndoText.NOT_UNDOABLE: ({"kind": "purge", "id": "261121-071402-k7qd"}, "purge 261121-071402-k7qd cannot be undone"),
+    UndoText.NOT_UNDOABLE: (
+        {"kind": "repair", "id": "261121-071402-k7qd"},
+        "repair 261121-071402-k7qd cannot be undone",
+    ),
     UndoText.RUNNING: ({}, "the operation is still running: stop it first"),
     UndoText.CHANGED_NOTHING: ({}, "the operation changed nothing"),
     UndoText.UNDONE: ({}, "the operation has already been undone"),
@@ -756,12 +811,15 @@ WORDINGS: Final[Wordings] = {
     UndoText.INSERT_CHANGED: ({}, "the table's triggers change the row during the insert"),
     UndoText.DELETED_AGAIN: ({}, "the table's triggers deleted the row again"),
     UndoText.NO_ID: ({}, "a message without an id"),
-    UndoText.COLUMN_GONE: ({"column": "status"}, "the table no longer has the column status"),
+    UndoText.COLUMN_GONE: ({"column": "note"}, "the table no longer has the column note"),
     UndoText.TITLE_ALL: (
         {"kind": "purge", "queue": "orders", "by": "anna@app-7"},
         "Undo the purge of orders by anna@app-7",
     ),
-    UndoText.PREDICATE: ({"id": "261121-071402-k7qd", "predicate": "dead"}, "operation 261121-071402-k7qd: dead"),
+    UndoText.PREDICATE: (
+        {"id": "261121-071402-k7qd", "predicate": "dead, for more than 5 m 00 s"},
+        "operation 261121-071402-k7qd: dead, for more than 5 m 00 s",
+    ),
     UndoText.REPEAT: ({}, "repeat the operation instead"),
     UndoText.OLD_STATE: ({}, "with their old state and owner"),
     UndoText.AS_BEFORE: ({"before": "dead"}, "the messages are as they were before the operation: dead"),
@@ -771,16 +829,16 @@ WORDINGS: Final[Wordings] = {
     ),
     UndoLossText.ROW_VERSIONS: ({}, "row versions: each message is a new row to the server"),
     UndoLossText.RECOMPUTED: (
-        {"columns": "tenant, seq", "table": "public.orders"},
-        "recomputed by the server: tenant, seq of public.orders",
+        {"columns": "total", "table": "public.orders"},
+        "recomputed by the server: total of public.orders",
     ),
     UndoLossText.TRIGGERS: (
-        {"triggers": "spring", "table": "public.orders"},
-        "effects of triggers, which fire again: spring on public.orders",
+        {"triggers": "orders_audit", "table": "public.orders"},
+        "effects of triggers, which fire again: orders_audit on public.orders",
     ),
     UndoLossText.STAY_IN_TRASH: (
-        {"triggers": "spring"},
-        "messages stay in the trash if these triggers change them: spring",
+        {"triggers": "orders_audit"},
+        "messages stay in the trash if these triggers change them: orders_audit",
     ),
 }
 

@@ -14,93 +14,95 @@ from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {
     RuleText.SAME_NAME: (
-        {"path": "qmon.toml: target.shop", "name": "jobs"},
-        "qmon.toml: target.shop: an earlier alert is already named 'jobs'",
+        {"path": "/etc/qmon.toml: alert[2].name", "name": "deep"},
+        "/etc/qmon.toml: alert[2].name: an earlier alert is already named 'deep'",
     ),
     RuleText.FIGURE_OR_VERDICT: (
-        {"where": "qmon.toml: target.shop"},
-        "qmon.toml: target.shop: needs figure or verdict, but not both",
+        {"where": "/etc/qmon.toml: alert[1]"},
+        "/etc/qmon.toml: alert[1]: needs figure or verdict, but not both",
     ),
     RuleText.MARGIN_OUT_OF_RANGE: (
-        {"path": "qmon.toml: target.shop"},
-        "qmon.toml: target.shop: must be from 0 to less than 1",
+        {"path": "/etc/qmon.toml: alert[1].margin"},
+        "/etc/qmon.toml: alert[1].margin: must be from 0 to less than 1",
     ),
-    RuleText.NEEDS_LIMIT: ({"where": "qmon.toml: target.shop"}, "qmon.toml: target.shop: needs warn, crit or both"),
+    RuleText.NEEDS_LIMIT: ({"where": "/etc/qmon.toml: alert[1]"}, "/etc/qmon.toml: alert[1]: needs warn, crit or both"),
     RuleText.NEVER_WARNS: (
-        {"where": "qmon.toml: target.shop", "side": "producers"},
-        "qmon.toml: target.shop: crit is producers warn, so qmon would never warn; change one of them",
+        {"where": "/etc/qmon.toml: alert[1]", "side": "below"},
+        "/etc/qmon.toml: alert[1]: crit is below warn, so qmon would never warn; change one of them",
     ),
     RuleText.NO_SUCH_PROBLEM: (
-        {"where": "qmon.toml: target.shop", "pattern": "stcuk*"},
-        "qmon.toml: target.shop: 'stcuk*' matches no verdict that is a warning or worse; write the full "
-        "name of the verdict",
+        {"where": "/etc/qmon.toml: alert[1].verdict", "pattern": "heal*"},
+        "/etc/qmon.toml: alert[1].verdict: 'heal*' matches no verdict that is a warning or worse; "
+        "write the full name of the verdict",
     ),
     RuleText.NO_SUCH_VERDICT: (
-        {"where": "qmon.toml: target.shop", "pattern": "stcuk*", "hint": "; did you mean jobs?"},
-        "qmon.toml: target.shop: there is no verdict 'stcuk*'; did you mean jobs?",
+        {"where": "/etc/qmon.toml: alert[1].verdict", "pattern": "no pop", "hint": "; did you mean no pops?"},
+        "/etc/qmon.toml: alert[1].verdict: there is no verdict 'no pop'; did you mean no pops?",
     ),
     RuleText.NO_SUCH_FIGURE: (
-        {"where": "qmon.toml: target.shop", "name": "jobs", "hint": "; did you mean jobs?"},
-        "qmon.toml: target.shop: 'jobs' is not a figure; did you mean jobs?",
+        {"where": "/etc/qmon.toml: alert[1].figure", "name": "reday", "hint": "; did you mean ready?"},
+        "/etc/qmon.toml: alert[1].figure: 'reday' is not a figure; did you mean ready?",
     ),
-    RuleText.NOT_A_NUMBER: (
-        {"where": "qmon.toml: target.shop", "text": "idle in transaction, app"},
-        "qmon.toml: target.shop: 'idle in transaction, app' is not a number",
-    ),
+    RuleText.NOT_A_NUMBER: ({"where": "--warn", "text": "many"}, "--warn: 'many' is not a number"),
     RuleText.UNREACHABLE: (
-        {"where": "qmon.toml: target.shop", "value": 1234, "figure": "depth"},
-        "qmon.toml: target.shop: 1234 can never be reached; depth is never below 0",
+        {"where": "--warn", "value": -1.0, "figure": "ready"},
+        "--warn: -1 can never be reached; ready is never below 0",
     ),
     RuleText.SHARE_ABOVE_ONE: (
-        {"where": "qmon.toml: target.shop", "figure": "depth", "share": "98 %"},
-        "qmon.toml: target.shop: depth is 98 %, so write 0.9 for 90 %",
+        {"where": "--warn", "figure": "fill", "share": "a share from 0 to 1"},
+        "--warn: fill is a share from 0 to 1, so write 0.9 for 90 %",
     ),
     RuleText.TWO_LIMITS: (
-        {"where": "qmon.toml: target.shop", "figure": "depth"},
-        "qmon.toml: target.shop: there are two limits for depth on the same side",
+        {"where": "--warn", "figure": "ready"},
+        "--warn: there are two limits for ready on the same side",
     ),
-    RuleText.BOTH_LIMITS: ({"warn": "--warn", "crit": "--crit", "figure": "depth"}, "--warn and --crit of depth"),
+    RuleText.BOTH_LIMITS: ({"warn": "--warn", "crit": "--crit", "figure": "ready"}, "--warn and --crit of ready"),
     RuleText.NOT_A_RULE: (
-        {"where": "qmon.toml: target.shop", "text": "idle in transaction, app"},
-        "qmon.toml: target.shop: 'idle in transaction, app' is not a rule: write depth>1000, oldest>10m, "
-        "pop_rate<1 or 'verdict=no pops'",
+        {"where": "--warn", "text": "ready"},
+        "--warn: 'ready' is not a rule: write depth>1000, oldest>10m, pop_rate<1 or 'verdict=no pops'",
     ),
     AlertText.NO_LIMIT: ({}, "no limit"),
     AlertText.NO_READING: ({}, "no reading"),
-    AlertText.FIGURE_UNKNOWN: ({"figure": "depth", "reason": "not read"}, "depth is not known: not read"),
+    AlertText.FIGURE_UNKNOWN: (
+        {"figure": "ready", "reason": "not read in this poll"},
+        "ready is not known: not read in this poll",
+    ),
     AlertText.NO_SUCH_TARGET: (
-        {"name": "jobs", "targets": "shop", "hint": "; did you mean jobs?"},
-        "the alert 'jobs' applies to no target: no target is called shop; did you mean jobs?",
+        {"name": "deep", "targets": "shp", "hint": "; did you mean shop?"},
+        "the alert 'deep' applies to no target: no target is called shp; did you mean shop?",
     ),
     AlertText.NO_SUCH_QUEUE: (
-        {"name": "jobs", "queue": "orders", "hint": "; did you mean jobs?"},
-        "the alert 'jobs' names a queue that does not exist: orders; did you mean jobs?",
+        {"name": "deep", "queue": "order", "hint": "; did you mean orders?"},
+        "the alert 'deep' names a queue that does not exist: order; did you mean orders?",
     ),
     TargetCheckText.NO_QUEUE_KNOWN: (
         {},
         "no queue is known here; to be warned about a missing queue, name it in qmon.toml",
     ),
-    TargetCheckText.NO_SUCH_QUEUE: ({"hint": "; did you mean jobs?"}, "there is no such queue; did you mean jobs?"),
+    TargetCheckText.NO_SUCH_QUEUE: ({"hint": "; did you mean orders?"}, "there is no such queue; did you mean orders?"),
     TargetCheckText.NO_SUCH_QUEUE_OF_ALERT: (
-        {"alert": "deep", "hint": "; did you mean jobs?"},
-        "the alert 'deep' names this queue, which does not exist; did you mean jobs?",
+        {"alert": "deep", "hint": "; did you mean orders?"},
+        "the alert 'deep' names this queue, which does not exist; did you mean orders?",
     ),
-    NagiosText.LINE: ({"state": "on", "summary": "all fine"}, "QMON on - all fine"),
-    NagiosText.MORE_TARGETS: ({"count": "1,200", "plural": "s"}, "; 1,200 more targets fine"),
+    NagiosText.LINE: (
+        {"state": "OK", "summary": "shop: 3 queues fine, 1,234 ready"},
+        "QMON OK - shop: 3 queues fine, 1,234 ready",
+    ),
+    NagiosText.MORE_TARGETS: ({"count": 3, "plural": "s"}, "; 3 more targets fine"),
     NagiosText.WITHIN_LIMITS: ({}, "within the requested limits"),
     NagiosText.QUEUES: (
-        {"target": "the target", "count": "1,200", "plural": "s", "state": "on", "ready": 1234},
-        "the target1,200 queues on, 1,234 ready",
+        {"target": "shop: ", "count": 3, "plural": "s", "state": "fine", "ready": 1234.0},
+        "shop: 3 queues fine, 1,234 ready",
     ),
-    NagiosText.AND_MORE: ({"count": "1,200"}, "; and 1,200 more"),
-    NoticeText.QUEUES: ({"count": "1,200"}, "1,200 queues"),
+    NagiosText.AND_MORE: ({"count": 3}, "; and 3 more"),
+    NoticeText.QUEUES: ({"count": 3}, "3 queues"),
     NoticeText.ALERT: (
-        {"name": "jobs", "event": "raised", "at": "2026-11-28 04:12:00 UTC", "since": "04:12:00 UTC"},
-        "alert jobs, raised at 2026-11-28 04:12:00 UTC, since 04:12:00 UTC",
+        {"name": "deep", "event": "raised", "at": "2026-11-28T04:12:00.000Z", "since": "2026-11-28T04:11:40.000Z"},
+        "alert deep, raised at 2026-11-28T04:12:00.000Z, since 2026-11-28T04:11:40.000Z",
     ),
-    NoticeText.CAUSE: ({"cause": "lock"}, "cause: lock"),
-    NoticeText.QUEUES_LINE: ({"queues": "jobs, mails"}, "queues: jobs, mails"),
-    NoticeText.AND_MORE: ({"count": "1,200"}, " and 1,200 more"),
+    NoticeText.CAUSE: ({"cause": "the log"}, "cause: the log"),
+    NoticeText.QUEUES_LINE: ({"queues": "mails, orders"}, "queues: mails, orders"),
+    NoticeText.AND_MORE: ({"count": 3}, " and 3 more"),
 }
 
 

@@ -36,12 +36,21 @@ from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {
     AlertingText.NOTICES_TO: (
-        {"receiver": "on-call", "advice": "run qmon setup"},
-        "notices to on-call: run qmon setup",
+        {
+            "receiver": "on-call",
+            "advice": "the receiver's URL is missing: set QMON_NOTIFY_ON_CALL, or store it with 'keyring set qmon "
+            '"notify on-call"\'',
+        },
+        "notices to on-call: the receiver's URL is missing: set QMON_NOTIFY_ON_CALL, or store it "
+        "with 'keyring set qmon \"notify on-call\"'",
     ),
     AlertingText.NOT_NOTIFIED: (
-        {"problem": "the server said no"},
-        "qmon: the server said no; this dashboard does not notify this receiver",
+        {
+            "problem": "notices to on-call: the receiver's URL is missing: set QMON_NOTIFY_ON_CALL, or store it "
+            "with 'keyring set qmon \"notify on-call\"'"
+        },
+        "qmon: notices to on-call: the receiver's URL is missing: set QMON_NOTIFY_ON_CALL, or store "
+        "it with 'keyring set qmon \"notify on-call\"'; this dashboard does not notify this receiver",
     ),
     AlertingText.NO_RULE: ({}, "qmon: no notices will be sent: no [[alert]] applies to the watched targets"),
     ActText.NOT_WHOLE: ({"text": "1.5"}, "--stop-after: '1.5' is not a whole number"),
@@ -49,15 +58,23 @@ WORDINGS: Final[Wordings] = {
     ActText.NOT_A_NUMBER: ({"option": "--rate", "text": "fast"}, "--rate: 'fast' is neither a number nor none"),
     ActText.EMPTY_ID: ({}, "--ids: an id is empty; write --ids 17,18,21"),
     ActText.UNKNOWN_OWNER: (
-        {"word": "ded", "nearest": "; did you mean shop?"},
-        "--owners: 'ded' is unknown; did you mean shop?",
+        {"word": "ded", "nearest": "; did you mean dead?"},
+        "--owners: 'ded' is unknown; did you mean dead?",
     ),
-    HistoryText.LOCAL_AUDIT: ({"path": "/etc/qmon/file"}, "; /etc/qmon/file contains the operations of this machine"),
+    HistoryText.LOCAL_AUDIT: (
+        {"path": "/home/anna/.local/state/qmon/operations.jsonl"},
+        "; /home/anna/.local/state/qmon/operations.jsonl contains the operations of this machine",
+    ),
     HistoryText.NO_RECORD: ({"here": ""}, "the database has no record of operations"),
     HistoryText.EMPTY_TRASH: ({}, "the trash is empty"),
     RunText.WHICH_TARGET: (
-        {"problem": "the server said no", "command": "purge", "target": "mails"},
-        "the server said no; which target? qmon purge TARGET mails",
+        {
+            "problem": "'mails' is neither a target in /etc/qmon.toml nor a DSN; choose from: crm, shop",
+            "command": "purge",
+            "target": "mails",
+        },
+        "'mails' is neither a target in /etc/qmon.toml nor a DSN; choose from: crm, shop; which "
+        "target? qmon purge TARGET mails",
     ),
     RunText.REFUSED: (
         {
@@ -85,10 +102,10 @@ WORDINGS: Final[Wordings] = {
     RunText.STOPPING: ({}, "stopping after the current batch; press Ctrl-C again to cancel that batch and exit"),
     RunText.INTERRUPTED: ({"done": 1204}, "interrupted after 1,204, which stay done; run the command again to finish"),
     CheckText.TOO_SLOW: (
-        {"polls": 5, "every": "2.0 s", "timeout": "10 s"},
-        "5 polls every 2.0 s take longer than --timeout 10 s allows",
+        {"polls": 10, "every": "2.0 s", "timeout": "10 s"},
+        "10 polls every 2.0 s take longer than --timeout 10 s allows",
     ),
-    CheckText.NO_ANSWER: ({"duration": "5 m 00 s"}, "no answer within 5 m 00 s"),
+    CheckText.NO_ANSWER: ({"duration": "10 s"}, "no answer within 10 s"),
     ConnectText.POLLED_BY_SERVE: (
         {},
         "qmon serve polls this target: give --every and --record to qmon serve, not to qmon connect",
@@ -114,47 +131,49 @@ WORDINGS: Final[Wordings] = {
     DesignText.ONE_DESIGN: ({}, "--queue works with only one design: install several designs one by one"),
     DesignText.NO_TERMINAL: ({}, "stdin is not a terminal: add --yes"),
     DesignText.NOTHING_CHANGED: ({}, "nothing was changed"),
-    BundleText.INCOMPLETE: ({"problem": "no poll finished within 30 s"}, "incomplete: no poll finished within 30 s"),
+    BundleText.INCOMPLETE: ({"problem": "no poll finished within 15 s"}, "incomplete: no poll finished within 15 s"),
     BundleText.SUFFIX: (
-        {"path": "/etc/qmon/file", "zip": ".zip", "tar": ".tar.gz"},
-        "/etc/qmon/file: a bundle must be a .zip or .tar.gz file; nothing was written",
+        {"path": "/tmp/qmon.txt", "zip": ".zip", "tar": ".tar.gz"},
+        "/tmp/qmon.txt: a bundle must be a .zip or .tar.gz file; nothing was written",
     ),
     BundleText.UNCREATABLE: (
-        {"path": "/etc/qmon/file", "problem": "the server said no"},
-        "cannot create /etc/qmon/file: the server said no; nothing was written",
+        {"path": "/tmp/qmon.zip", "problem": "File exists"},
+        "cannot create /tmp/qmon.zip: File exists; nothing was written",
     ),
     BundleText.UNWRITABLE: (
-        {"path": "/etc/qmon/file", "problem": "the server said no"},
-        "cannot write /etc/qmon/file: the server said no",
+        {"path": "/tmp/qmon.zip", "problem": "No space left on device"},
+        "cannot write /tmp/qmon.zip: No space left on device",
     ),
-    BundleText.NO_POLL: ({"duration": "5 m 00 s"}, "no poll finished within 5 m 00 s"),
+    BundleText.NO_POLL: ({"duration": "15 s"}, "no poll finished within 15 s"),
     DoctorText.ONE_TARGET: ({}, "--bundle takes at most one target"),
     DoctorText.MARK_DAMAGED: (
-        {"path": "/etc/qmon/file"},
-        "the marker file /etc/qmon/file is damaged: delete it, or run the pipeline to write it again",
+        {"path": "/var/lib/qmon/.pipeline.5d41402abc4b.json"},
+        "the marker file /var/lib/qmon/.pipeline.5d41402abc4b.json is damaged: delete it, or run the "
+        "pipeline to write it again",
     ),
-    DoctorText.NO_LAKE: ({"recordings": "/var/qmon"}, "no lake reads the recordings in /var/qmon"),
-    HelpText.ALIAS: ({"topic": "lag", "alias": "gap"}, "qmon: lag is explained under gap"),
+    DoctorText.NO_LAKE: ({"recordings": "/var/lib/qmon"}, "no lake reads the recordings in /var/lib/qmon"),
+    HelpText.ALIAS: ({"topic": "publish", "alias": "push rate"}, "qmon: publish is explained under push rate"),
     HelpText.NO_WORD: ({}, "--search needs a word"),
     HelpText.NO_PAGE: (
-        {"page": "actng", "nearest": "; did you mean shop?"},
-        "the manual has no page 'actng'; did you mean shop?",
+        {"page": "actng", "nearest": "; did you mean acting?"},
+        "the manual has no page 'actng'; did you mean acting?",
     ),
     HelpText.NOT_FOUND: ({"word": "xyzzy"}, "qmon: the manual does not contain 'xyzzy'"),
     MessagesText.NAMED_TWICE: ({"queue": "orders"}, "queue 'orders' is named twice"),
     PipelineText.NOT_A_TIME: ({"text": "noon"}, "'noon' is not a day or time such as 2026-11-21 or 2026-11-21T14:00"),
     PipelineText.NO_RECORDINGS: (
-        {"path": "/etc/qmon/file"},
-        "the folder /etc/qmon/file does not exist; create recordings with: qmon record TARGET --to DIR",
+        {"path": "/var/lib/qmon"},
+        "the folder /var/lib/qmon does not exist; create recordings with: qmon record TARGET --to DIR",
     ),
-    PipelineText.NO_FOLDER: ({"path": "/etc/qmon/file"}, "the folder /etc/qmon/file does not exist"),
+    PipelineText.NO_FOLDER: ({"path": "/var/lib/qmon"}, "the folder /var/lib/qmon does not exist"),
     PipelineText.NOT_A_ZONE: (
         {"name": "Mars"},
         "--zone needs a time zone such as Europe/Berlin, or TARGET=ZONE; not 'Mars'",
     ),
     PipelineOptionText.NEEDS_SPARK: (
-        {"command": "pip install 'qmon[pipeline]'"},
-        "the pipeline needs Spark, and Java 17 or later: pip install 'qmon[pipeline]'",
+        {"command": 'pip install "pyspark>=4.2" "pyarrow>=18" "pandas<3,>=2.2" "deltalake>=1.6"'},
+        'the pipeline needs Spark, and Java 17 or later: pip install "pyspark>=4.2" "pyarrow>=18" '
+        '"pandas<3,>=2.2" "deltalake>=1.6"',
     ),
     PipelineOptionText.NO_LAKE: ({}, "missing; name the folder of the lake"),
     PipelineOptionText.NOT_A_SETTING: (
@@ -167,16 +186,17 @@ WORDINGS: Final[Wordings] = {
         "no table has the name of a library table; to list the libraries: qmon help libraries",
     ),
     QueuesText.EXISTS: (
-        {"path": "/etc/qmon/file"},
-        "/etc/qmon/file already exists: replace it with --force, or write another file with --config",
+        {"path": "/etc/qmon.toml"},
+        "/etc/qmon.toml already exists: replace it with --force, or write another file with --config",
     ),
     QueuesText.UNWRITABLE: (
-        {"path": "/etc/qmon/file", "problem": "the server said no"},
-        "cannot write /etc/qmon/file: the server said no",
+        {"path": "/etc/qmon.toml", "problem": "Permission denied"},
+        "cannot write /etc/qmon.toml: Permission denied",
     ),
     ReplayText.NOTHING_BEFORE: (
-        {"at": "13:00", "begins": "14:00", "ends": "15:00"},
-        "nothing was recorded before 13:00; the recording covers 14:00 to 15:00",
+        {"at": "2026-11-21 13:00:00 CET", "begins": "2026-11-21 14:00:00 CET", "ends": "2026-11-21 15:00:00 CET"},
+        "nothing was recorded before 2026-11-21 13:00:00 CET; the recording covers 2026-11-21 "
+        "14:00:00 CET to 2026-11-21 15:00:00 CET",
     ),
     ServeOptionText.CERTIFICATE_AND_KEY: ({}, "--certificate and --key need each other: give both"),
     ServeOptionText.NEED_RECORD: ({}, "--keep and --max-size need --record"),
@@ -195,18 +215,21 @@ WORDINGS: Final[Wordings] = {
         "only queues that qmon installed are shown; qmon queues lists tables that look like queues",
     ),
     StatusText.NO_QUEUE: (
-        {"queues": "mails, orders", "targets": "shop"},
-        "no queue mails, orders; to list the queues: qmon status shop",
+        {"queues": "mail, order", "targets": "shop"},
+        "no queue mail, order; to list the queues: qmon status shop",
     ),
-    ConsoleText.UNWRITABLE: ({"problem": "the server said no"}, "cannot write to standard output: the server said no"),
+    ConsoleText.UNWRITABLE: (
+        {"problem": "No space left on device"},
+        "cannot write to standard output: No space left on device",
+    ),
     GuessText.SERVE_QUEUE: (
         {},
         "qmon serve has no --queue: it reads all queues of a target; choose a queue when you connect: qmon connect"
         " URL --queue QUEUE",
     ),
     GuessText.NO_COMMAND: (
-        {"name": "list", "hint": "qmon design list"},
-        "no such command 'list'; use: qmon design list",
+        {"name": "design-list", "hint": "qmon design list"},
+        "no such command 'design-list'; use: qmon design list",
     ),
     AnswerText.NOT_A_ZONE: ({"answer": "maybe"}, "'maybe' is not a time zone"),
     AnswerText.NO_READY: ({"column": "status"}, "no value of status means ready; nothing was written"),
@@ -217,37 +240,38 @@ WORDINGS: Final[Wordings] = {
     AnswerText.NOT_A_CHOICE: ({"answer": "maybe"}, "'maybe' is not one of the choices"),
     SessionText.READ_ONLY: ({}, "qmon was started with --read-only"),
     SessionText.NOT_INSTALLED: (
-        {"queue": "orders", "queues": "mails, orders"},
-        "qmon has not installed a queue 'orders'; installed queues: mails, orders",
+        {"queue": "order", "queues": "mails, orders"},
+        "qmon has not installed a queue 'order'; installed queues: mails, orders",
     ),
     SessionText.REGISTRY_UNREADABLE: (
-        {"problem": "the server said no"},
-        "not allowed to read qmon's registry: the server said no",
+        {"problem": "permission denied for schema qmon"},
+        "not allowed to read qmon's registry: permission denied for schema qmon",
     ),
     SessionText.IF_QUEUE: (
-        {"problem": "the server said no", "word": "mails"},
-        "the server said no; if mails is a queue: --queue mails",
+        {"problem": "'mails' is neither a target in /etc/qmon.toml nor a DSN; choose from: crm, shop", "word": "mails"},
+        "'mails' is neither a target in /etc/qmon.toml nor a DSN; choose from: crm, shop; if mails "
+        "is a queue: --queue mails",
     ),
     SessionText.NAMED_TWICE: ({"targets": "shop, crm"}, "shop, crm: named twice; name each target once"),
-    SessionText.EVERY: ({"lowest": 0.5, "highest": 60, "seconds": 0}, "--every must be 0.5 to 60 seconds, not 0"),
+    SessionText.EVERY: ({"lowest": 0.5, "highest": 60.0, "seconds": 0.1}, "--every must be 0.5 to 60 seconds, not 0.1"),
     SessionText.TARGET_READ_ONLY: (
         {"target": "shop"},
         "shop is read-only: qmon.toml sets read_only = true; nothing was changed",
     ),
     TrialText.NO_RECEIVER: (
-        {"path": "/etc/qmon/file"},
-        "/etc/qmon/file contains no [[notify]]; see qmon help alerts-and-checks",
+        {"path": "/etc/qmon.toml"},
+        "/etc/qmon.toml contains no [[notify]]; see qmon help alerts-and-checks",
     ),
     TrialText.NO_SUCH_RECEIVER: (
-        {"path": "/etc/qmon/file", "name": "on-cal", "nearest": "; did you mean shop?"},
-        "/etc/qmon/file contains no [[notify]] named 'on-cal'; did you mean shop?",
+        {"path": "/etc/qmon.toml", "name": "on-cal", "nearest": "; did you mean on-call?"},
+        "/etc/qmon.toml contains no [[notify]] named 'on-cal'; did you mean on-call?",
     ),
     TrialText.SUMMARY: ({}, "this is a test notice; nothing is wrong"),
     WebText.NEEDS_EXTRA: (
-        {"command": "pip install 'qmon[pipeline]'"},
-        "--web needs a web server: pip install 'qmon[pipeline]'",
+        {"command": 'pip install "textual-serve>=1.1.3" "aiohttp>=3.10"'},
+        '--web needs a web server: pip install "textual-serve>=1.1.3" "aiohttp>=3.10"',
     ),
-    WebText.LIMIT: ({"count": 3}, "the limit of 3 connected browsers is reached; close one and try again\n"),
+    WebText.LIMIT: ({"count": 8}, "the limit of 8 connected browsers is reached; close one and try again\n"),
 }
 
 

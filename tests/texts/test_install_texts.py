@@ -13,40 +13,41 @@ from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {
     InstallText.NO_DESIGN: (
-        {"engine": "postgres", "design": "ring", "designs": "flag, status"},
-        "postgres has no design 'ring' to install; choose one of: flag, status",
+        {"engine": "postgres", "design": "rnig", "designs": "fifo, flag, heap, ring, status"},
+        "postgres has no design 'rnig' to install; choose one of: fifo, flag, heap, ring, status",
     ),
-    InstallText.RING_SIZE: ({"limit": 1000, "size": 1}, "a ring has 2 to 1,000 slots, not 1"),
+    InstallText.RING_SIZE: ({"limit": 10000000, "size": 1}, "a ring has 2 to 10,000,000 slots, not 1"),
     InstallText.FAILED: (
-        {"queue": "orders", "problem": "the server said no"},
-        "cannot install 'orders': the server said no; nothing was changed",
+        {"queue": "orders", "problem": "permission denied for schema public"},
+        "cannot install 'orders': permission denied for schema public; nothing was changed",
     ),
     InstallText.NOT_INSTALLED: (
         {"queue": "orders"},
         "qmon has not installed a queue 'orders' in this database; nothing was changed",
     ),
     InstallText.DEPENDENT: (
-        {"queue": "orders", "problem": "the server said no"},
-        "cannot uninstall 'orders': the server said no; first drop the dependent object",
+        {"queue": "orders", "problem": "cannot drop table orders because other objects depend on it"},
+        "cannot uninstall 'orders': cannot drop table orders because other objects depend on it; "
+        "first drop the dependent object",
     ),
     InstallText.ONE_SUBSCRIBER: (
-        {"design": "ring"},
-        "only a ring can have several subscribers; ring has one subscriber",
+        {"design": "status"},
+        "only a ring can have several subscribers; status has one subscriber",
     ),
-    InstallText.SUBSCRIBERS: ({"limit": 16, "subscribers": 9}, "a ring has 1 to 16 subscribers, not 9"),
+    InstallText.SUBSCRIBERS: ({"limit": 16, "subscribers": 17}, "a ring has 1 to 16 subscribers, not 17"),
     InstallText.NO_ATTEMPTS: (
         {"design": "ring"},
         "the design ring does not count attempts, so its messages never become dead",
     ),
-    InstallText.ATTEMPTS: ({"limit": 1000, "attempts": 0}, "a message is dead after 1 to 1,000 attempts, not 0"),
+    InstallText.ATTEMPTS: ({"limit": 1000000, "attempts": 0}, "a message is dead after 1 to 1,000,000 attempts, not 0"),
     InstallText.NO_SCHEMA: (
         {"schema": "shop"},
         "the schema 'shop' does not exist; create this schema first, or name another one",
     ),
     InstallText.MORE: ({"count": 2}, " (and 2 more)"),
     InstallText.EXISTS: (
-        {"queue": "orders", "object": "table public.ring", "more": ""},
-        "cannot install 'orders': table public.ring already exists; nothing was changed",
+        {"queue": "orders", "object": "table public.orders", "more": ""},
+        "cannot install 'orders': table public.orders already exists; nothing was changed",
     ),
     InstallText.OTHER_TABLE: (
         {"queue": "orders"},
@@ -58,21 +59,22 @@ WORDINGS: Final[Wordings] = {
     ),
     NameText.EMPTY: ({}, "a queue needs a name and a schema; neither may be empty"),
     NameText.TAG: (
-        {"word": "a;b", "tag": "$qmon$"},
-        "the name 'a;b' contains '$qmon$' or a zero byte; choose another name",
+        {"word": "a$qmon_body$b", "tag": "$qmon_body$"},
+        "the name 'a$qmon_body$b' contains '$qmon_body$' or a zero byte; choose another name",
     ),
     NameText.TOO_LONG: (
         {
-            "queue": "orders",
-            "length": 80,
+            "queue": "orders_of_all_customers_of_the_northern_region_of_2026",
+            "length": 54,
             "unit": "bytes",
             "design": "ring",
             "limit": 49,
             "appended": 14,
             "server_limit": 63,
         },
-        "the queue's name 'orders' is 80 bytes long, but design ring allows at most 49; choose a shorter name (qmon"
-        " appends up to 14 bytes for the design's objects, and the server allows names of 63 bytes)",
+        "the queue's name 'orders_of_all_customers_of_the_northern_region_of_2026' is 54 bytes long, "
+        "but design ring allows at most 49; choose a shorter name (qmon appends up to 14 bytes for "
+        "the design's objects, and the server allows names of 63 bytes)",
     ),
     RoleText.LINE_GO: (
         {},

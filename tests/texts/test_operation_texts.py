@@ -20,64 +20,67 @@ from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {
     AuditText.NOT_WRITTEN: (
-        {"path": "/var/operations.jsonl", "why": "No space left on device"},
-        "the audit cannot be written to /var/operations.jsonl: No space left on device; the action was stopped",
+        {"path": "/home/anna/.local/state/qmon/operations.jsonl", "why": "No space left on device"},
+        "the audit cannot be written to /home/anna/.local/state/qmon/operations.jsonl: No space left "
+        "on device; the action was stopped",
     ),
     AccessText.SETUP_ADVICE: ({}, "the database's owner can grant this: qmon setup TARGET --role operator"),
     AccessText.NO_TRASH: (
-        {"advice": "run qmon setup"},
-        "no trash is available: your role may not write to the schema qmon; run qmon setup",
+        {"advice": "the database's owner can grant this: qmon setup TARGET --role operator"},
+        "no trash is available: your role may not write to the schema qmon; the database's owner can "
+        "grant this: qmon setup TARGET --role operator",
     ),
     MessageText.NO_ID: ({"table": "public.orders"}, "rows of public.orders cannot be identified: the table has no id"),
     MessageText.ID_FORM: ({"form": "tenant/seq"}, "ids of this queue have the form tenant/seq"),
     MessageText.NO_TABLE: ({"table": "public.orders"}, "public.orders does not exist, or your role may not see it"),
-    MessageText.NO_COLUMN: ({"table": "public.orders", "column": "status"}, "public.orders has no column status"),
+    MessageText.NO_COLUMN: ({"table": "public.orders", "column": "note"}, "public.orders has no column note"),
     MessageText.CUT_KEY: (
-        {"columns": "tenant, seq", "limit": 450, "table": "public.orders"},
-        "tenant, seq has 450 characters or more: qmon cannot name this message of public.orders",
+        {"columns": "tenant", "limit": 450, "table": "public.orders"},
+        "tenant has 450 characters or more: qmon cannot name this message of public.orders",
     ),
     MessageText.KEY_UNREADABLE: ({"table": "public.orders"}, "your role may not read the key of public.orders"),
     MessageText.NOT_A_SESSION: (
-        {"column": "status", "kind": "lease"},
-        "status is a lease: the consumer's session is unknown",
+        {"column": "locked_by", "kind": "lease"},
+        "locked_by is a lease: the consumer's session is unknown",
     ),
     MessageText.OWNER_IS_NAME: ({}, "the owner is a name: the consumer's session is unknown"),
     MessageText.ACTIVITY_UNKNOWN: (
-        {"session": 61, "problem": "the server said no"},
-        "the activity of session 61 is unknown: the server said no",
+        {"session": "61", "problem": "message/session: could not get a lock in time"},
+        "the activity of session 61 is unknown: message/session: could not get a lock in time",
     ),
-    MessageText.GONE_OR_UNSEEN: ({"session": 61}, "session 61 is gone, or your role may not see it"),
-    MessageText.NUMBER_REUSED: ({"session": 61}, "session 61 is gone; another session has this number now"),
+    MessageText.GONE_OR_UNSEEN: ({"session": "61"}, "session 61 is gone, or your role may not see it"),
+    MessageText.NUMBER_REUSED: ({"session": "61"}, "session 61 is gone; another session has this number now"),
     MessageText.FOR_TIME: ({"duration": "5 m 00 s"}, " for 5 m 00 s"),
     MessageText.LAST_STATEMENT: ({"statement": "SELECT 1"}, ", last statement: SELECT 1"),
     MessageText.SESSION: (
         {
-            "session": 61,
-            "who": "mailer, anna",
+            "session": "61",
+            "who": "mailer, anna, app-7",
             "state": "active",
             "since": " for 5 m 00 s",
             "last": ", last statement: SELECT 1",
         },
-        "session 61 (mailer, anna): active for 5 m 00 s, last statement: SELECT 1",
+        "session 61 (mailer, anna, app-7): active for 5 m 00 s, last statement: SELECT 1",
     ),
     MessageText.STATE_UNKNOWN: ({}, "state unknown"),
     MessageText.LOCKED: ({}, "a session has locked the table, and readers must wait"),
     ContextText.OWN_CONNECTION: (
-        {"problem": "the server said no"},
-        "the server said no; an action needs its own connection",
+        {"problem": "the server has no connection left: too many clients already"},
+        "the server has no connection left: too many clients already; an action needs its own connection",
     ),
     ContextText.READ_ONLY: ({"target": "shop"}, "shop is read-only: qmon.toml sets read_only = true"),
     RowRefusal.LOCKED: ({}, "another session has locked a row that this change needs, such as a row of another table"),
     RowRefusal.ROW_SECURITY: ({}, "row level security keeps this role from changing the row"),
     RowRefusal.ALL_REFUSED: (
-        {"count": 1204, "why": "it is masked"},
-        "the first 1,204 rows were refused; qmon did not try the other rows: it is masked",
+        {"count": 1204, "why": "the table's triggers or policies prevent the change"},
+        "the first 1,204 rows were refused; qmon did not try the other rows: the table's triggers or "
+        "policies prevent the change",
     ),
     FailureText.STOPPED: ({"messages": "3 messages"}, "stopped: 3 messages failed again"),
     FailureText.UNSEEN: ({}, "qmon cannot see which messages fail again"),
-    FailureText.STOPS_AT: ({"count": 1204}, "; stops at 1,204"),
-    FailureText.PROGRESS: ({"failed": 2, "stops": "; stops at 2"}, "failed again: 2; stops at 2"),
-    FailureText.SUMMARY: ({"failed": 2, "finished": 2, "rest": 2}, "2 failed again, 2 are done or gone, 2 not yet"),
+    FailureText.STOPS_AT: ({"count": 10}, "; stops at 10"),
+    FailureText.PROGRESS: ({"failed": 2, "stops": "; stops at 10"}, "failed again: 2; stops at 10"),
+    FailureText.SUMMARY: ({"failed": 2, "finished": 12, "rest": 3}, "2 failed again, 12 are done or gone, 3 not yet"),
     ApplyText.APPLIED: ({}, "this plan was already applied; plan again; nothing was changed"),
     ApplyText.NOTHING_TO_DO: ({}, "there is nothing to do"),
     ApplyText.UNCHANGED: (
@@ -85,8 +88,9 @@ WORDINGS: Final[Wordings] = {
         "no message matches: nothing to do; nothing was changed",
     ),
     OperationText.NO_RECORD: (
-        {"advice": "run qmon setup"},
-        "your role may not record operations in this database; nothing was changed; run qmon setup",
+        {"advice": "the database's owner can grant this: qmon setup TARGET --role operator"},
+        "your role may not record operations in this database; nothing was changed; the database's "
+        "owner can grant this: qmon setup TARGET --role operator",
     ),
     OperationText.UNCHANGED: (
         {"reason": "no message matches: nothing to do"},
@@ -100,8 +104,9 @@ WORDINGS: Final[Wordings] = {
     OperationText.BATCH_COMMITTED: ({"batch": 1, "done": 3}, "batch 1 (3 done) was committed"),
     OperationText.OTHER_REASONS: ({}, "for other reasons"),
     OperationText.END_UNRECORDED: (
-        {"problem": "the server said no"},
-        "the database lists the operation as interrupted, because qmon could not record the end: the server said no",
+        {"problem": "the connection was lost: server closed the connection unexpectedly"},
+        "the database lists the operation as interrupted, because qmon could not record the end: the "
+        "connection was lost: server closed the connection unexpectedly",
     ),
     OperationText.SEE_OPERATIONS: (
         {},
@@ -109,13 +114,17 @@ WORDINGS: Final[Wordings] = {
     ),
     OperationText.SEE_QUEUE: ({}, "this database has no record of operations; check the queue instead"),
     OperationText.UNKNOWN: (
-        {"step": "batch 1 (3 done) was committed", "problem": "the connection was lost"},
-        "it is unknown whether batch 1 (3 done) was committed: the connection was lost",
+        {
+            "step": "batch 1 (3 done) was committed",
+            "problem": "the connection was lost: server closed the connection unexpectedly",
+        },
+        "it is unknown whether batch 1 (3 done) was committed: the connection was lost: server "
+        "closed the connection unexpectedly",
     ),
-    OperationText.MORE: ({"count": 1204}, " and 1,204 more"),
+    OperationText.MORE: ({"count": 12}, " and 12 more"),
     OperationText.REFUSED: (
-        {"count": 1204, "why": "it is masked", "rows": "1, 2"},
-        "1,204 refused: it is masked: 1, 2",
+        {"count": 15, "why": "the table's triggers or policies prevent the deletion", "rows": "1, 2, 3 and 12 more"},
+        "15 refused: the table's triggers or policies prevent the deletion: 1, 2, 3 and 12 more",
     ),
     OperationText.ALTERED: ({"rows": "12 rows"}, "12 rows restored, but triggers wrote other values into some columns"),
     OperationText.NOT_RUNNING: (
@@ -129,33 +138,35 @@ WORDINGS: Final[Wordings] = {
     ),
     TableChange.REWRITTEN: ({}, "rewritten (VACUUM FULL, CLUSTER, TRUNCATE, ALTER TABLE, or moved)"),
     TableChange.MOVED: (
-        {"table": "public.orders", "why": "rewritten"},
-        "public.orders was rewritten since the plan, so its rows have moved; plan again",
+        {"table": "public.orders", "why": "rewritten (VACUUM FULL, CLUSTER, TRUNCATE, ALTER TABLE, or moved)"},
+        "public.orders was rewritten (VACUUM FULL, CLUSTER, TRUNCATE, ALTER TABLE, or moved) since "
+        "the plan, so its rows have moved; plan again",
     ),
     TableChange.STRUCTURE: ({}, "columns, triggers, foreign keys, rules or policies"),
     TableChange.ALTERED: (
-        {"table": "public.orders", "why": "columns"},
-        "public.orders was altered since the plan (columns); plan again",
+        {"table": "public.orders", "why": "columns, triggers, foreign keys, rules or policies"},
+        "public.orders was altered since the plan (columns, triggers, foreign keys, rules or policies); plan again",
     ),
     TriggerText.PUT_BACK: (
-        {"triggers": "spring"},
-        "a trigger puts rows back into the table, or inserts other rows: spring",
+        {"triggers": "orders_audit"},
+        "a trigger puts rows back into the table, or inserts other rows: orders_audit",
     ),
-    TriggerText.INSERTED: ({"triggers": "spring"}, "a trigger inserts further rows into the table: spring"),
+    TriggerText.INSERTED: ({"triggers": "orders_audit"}, "a trigger inserts further rows into the table: orders_audit"),
     TriggerText.UNCOUNTED: (
-        {"triggers": "spring"},
-        "track_counts is off, so the effects of the table's triggers are unknown: spring",
+        {"triggers": "orders_audit"},
+        "track_counts is off, so the effects of the table's triggers are unknown: orders_audit",
     ),
     TriggerText.CHANGED_OTHERS: (
-        {"triggers": "spring"},
-        "a trigger changes or deletes other rows of the table: spring",
+        {"triggers": "orders_audit"},
+        "a trigger changes or deletes other rows of the table: orders_audit",
     ),
     TriggerText.PREVENTED: ({}, "the table's triggers or policies prevent the change"),
-    TriggerText.CHANGED_VALUES: ({"columns": "tenant, seq"}, "a trigger changed the written values of tenant, seq"),
+    TriggerText.CHANGED_VALUES: ({"columns": "status, owner"}, "a trigger changed the written values of status, owner"),
     TriggerText.CHANGED_AGAIN: ({}, "a trigger changed the row again, or deleted it"),
     StructureText.ROWS_HIDDEN: (
-        {"why": "it is masked", "table": "public.orders"},
-        "it is masked; the other rows of public.orders are neither counted nor changed",
+        {"why": "row-level security: your role sees only some of the rows", "table": "public.orders"},
+        "row-level security: your role sees only some of the rows; the other rows of public.orders "
+        "are neither counted nor changed",
     ),
     StructureText.NO_KEY: (
         {"table": "public.orders"},
@@ -165,23 +176,23 @@ WORDINGS: Final[Wordings] = {
         {"table": "public.orders", "limit": 16},
         "the key of public.orders has more than 16 columns",
     ),
-    StructureText.COLUMN: ({"column": "status", "type": "json"}, "status is json"),
+    StructureText.COLUMN: ({"column": "body", "type": "json"}, "body is json"),
     StructureText.INEXACT_KEY: (
         {"table": "public.orders", "columns": "body is json"},
         "the key of public.orders has no exact text form: body is json",
     ),
     StructureText.CUT_VALUE: (
-        {"column": "status", "table": "public.orders", "limit": 450},
-        "status of public.orders has a value of 450 characters or more: qmon cannot address this row",
+        {"column": "tenant", "table": "public.orders", "limit": 450},
+        "tenant of public.orders has a value of 450 characters or more: qmon cannot address this row",
     ),
     StructureText.NOT_A_TABLE: (
         {"table": "public.orders"},
         "public.orders is not a table: qmon acts on ordinary and partitioned tables only",
     ),
     StructureText.REMOTE_PARTITIONS: (
-        {"table": "public.orders", "partitions": "each of 4"},
-        "public.orders has partitions on another server: each of 4; qmon cannot change the rows of both servers in"
-        " one transaction",
+        {"table": "public.orders", "partitions": "orders_2024, orders_2025"},
+        "public.orders has partitions on another server: orders_2024, orders_2025; qmon cannot "
+        "change the rows of both servers in one transaction",
     ),
 }
 

@@ -16,34 +16,34 @@ from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {
     AccessFault.NOT_A_HASH: (
-        {"path": "/etc/qmon/file", "line": 3},
-        "--users /etc/qmon/file: line 3 is not a name with a bcrypt hash; create it with: htpasswd -B"
-        " /etc/qmon/file NAME",
+        {"path": "/etc/qmon/users", "line": 3},
+        "--users /etc/qmon/users: line 3 is not a name with a bcrypt hash; create it with: htpasswd "
+        "-B /etc/qmon/users NAME",
     ),
     AccessFault.COSTLY_HASH: (
-        {"path": "/etc/qmon/file", "line": 3, "limit": 14},
-        "--users /etc/qmon/file: line 3 has a bcrypt cost above 14, too slow to check; create it with: htpasswd -B"
-        " -C 12 /etc/qmon/file NAME",
+        {"path": "/etc/qmon/users", "line": 3, "limit": 16},
+        "--users /etc/qmon/users: line 3 has a bcrypt cost above 16, too slow to check; create it "
+        "with: htpasswd -B -C 12 /etc/qmon/users NAME",
     ),
     AccessFault.NO_USERS: (
-        {"path": "/etc/qmon/file"},
-        "--users /etc/qmon/file: the file has no users; add one with: htpasswd -B -c /etc/qmon/file NAME",
+        {"path": "/etc/qmon/users"},
+        "--users /etc/qmon/users: the file has no users; add one with: htpasswd -B -c /etc/qmon/users NAME",
     ),
     AccessFault.NOT_A_CERTIFICATE: (
-        {"certificate": "cert.pem", "key": "qmon.toml: target.shop", "problem": "the server said no"},
-        "--certificate cert.pem, --key qmon.toml: target.shop: not a certificate with its key: the server said no",
+        {"certificate": "cert.pem", "key": "key.pem", "problem": "KEY_VALUES_MISMATCH"},
+        "--certificate cert.pem, --key key.pem: not a certificate with its key: KEY_VALUES_MISMATCH",
     ),
     AccessFault.UNREADABLE: (
-        {"option": "--listen", "path": "/etc/qmon/file", "problem": "the server said no"},
-        "--listen /etc/qmon/file: the server said no",
+        {"option": "--users", "path": "/etc/qmon/users", "problem": "Permission denied"},
+        "--users /etc/qmon/users: Permission denied",
     ),
-    AccessFault.NOT_TEXT: ({"option": "--listen", "path": "/etc/qmon/file"}, "--listen /etc/qmon/file: not text"),
+    AccessFault.NOT_TEXT: ({"option": "--users", "path": "/etc/qmon/users"}, "--users /etc/qmon/users: not text"),
     ServerText.LOGIN_REQUIRED: ({}, "a name and a password are required"),
     ServerText.TOO_MANY_FAILURES: ({}, "too many wrong passwords from this address; try again in a minute"),
     ServerText.TOO_MANY_CHECKS: ({}, "too many password checks are pending; try again"),
     ServerText.NOT_AN_ADDRESS: (
-        {"option": "--listen", "address": "0.0.0.0:9777"},
-        "--listen must be an address and a port, such as 127.0.0.1:9777, not '0.0.0.0:9777'",
+        {"option": "--listen", "address": "9777"},
+        "--listen must be an address and a port, such as 127.0.0.1:9777, not '9777'",
     ),
     ServerText.PORT: ({"option": "--listen", "port": 70000}, "--listen: the port must be 0 to 65535, not 70000"),
     ServerText.NEEDS_TLS: (
@@ -52,8 +52,8 @@ WORDINGS: Final[Wordings] = {
         " --users",
     ),
     ServerText.CANNOT_LISTEN: (
-        {"option": "--listen", "address": "0.0.0.0:9777", "problem": "the server said no"},
-        "--listen 0.0.0.0:9777: the server said no",
+        {"option": "--listen", "address": "0.0.0.0:9777", "problem": "Address already in use"},
+        "--listen 0.0.0.0:9777: Address already in use",
     ),
     RequestText.LONG_HEADERS: ({}, "the headers are too long"),
     RequestText.NOT_HTTP: ({}, "not an HTTP/1.1 request"),
@@ -63,22 +63,30 @@ WORDINGS: Final[Wordings] = {
     RequestText.UNKNOWN_HOST: ({}, "unknown name in the Host header; start qmon serve with --allow-host NAME"),
     RequestText.OTHER_SITE: ({}, "pages of other sites may not read from this server"),
     TextfileText.ENDS_IN_PROM: (
-        {"path": "/etc/qmon/file"},
-        "--textfile /etc/qmon/file: the name must end in .prom, which node_exporter requires",
+        {"path": "/var/lib/node_exporter/qmon.txt"},
+        "--textfile /var/lib/node_exporter/qmon.txt: the name must end in .prom, which node_exporter requires",
     ),
     TextfileText.UNWRITABLE: (
-        {"path": "/etc/qmon/file", "problem": "the server said no"},
-        "--textfile /etc/qmon/file: the server said no",
+        {"path": "/var/lib/node_exporter/qmon.prom", "problem": "Permission denied"},
+        "--textfile /var/lib/node_exporter/qmon.prom: Permission denied",
     ),
     ServeText.TOO_LATE: ({}, "the answer did not arrive in time"),
     ServeText.NAME_CA: (
-        {"problem": "the server said no"},
-        "the server said no; name its CA or self-signed certificate with --ca FILE",
+        {"problem": "certificate verify failed: self-signed certificate"},
+        "certificate verify failed: self-signed certificate; name its CA or self-signed certificate with --ca FILE",
     ),
-    ServeText.AT_PLACE: ({"place": "https://ops-1:9777", "why": "it is masked"}, "https://ops-1:9777: it is masked"),
+    ServeText.AT_PLACE: (
+        {
+            "place": "https://ops-1:9777",
+            "why": "certificate verify failed: self-signed certificate; name its CA or self-signed certificate "
+            "with --ca FILE",
+        },
+        "https://ops-1:9777: certificate verify failed: self-signed certificate; name its CA or "
+        "self-signed certificate with --ca FILE",
+    ),
     ServeText.UNREACHABLE: (
-        {"place": "https://ops-1:9777", "why": "it is masked"},
-        "qmon serve at https://ops-1:9777: it is masked",
+        {"place": "https://ops-1:9777", "why": "Connection refused"},
+        "qmon serve at https://ops-1:9777: Connection refused",
     ),
     ServeText.OTHER_FORMAT: ({}, "its answer has another format"),
     ServeText.NOT_A_SERVE: (
@@ -90,28 +98,28 @@ WORDINGS: Final[Wordings] = {
         "https://ops-1:9777 requires a name and a password: put the name into the URL: https://NAME@…",
     ),
     ServeText.NEEDS_LOGIN: (
-        {"place": "https://ops-1:9777", "user": "shop"},
-        "https://ops-1:9777 requires the password of shop",
+        {"place": "https://ops-1:9777", "user": "anna"},
+        "https://ops-1:9777 requires the password of anna",
     ),
     ServeText.LOGIN_REJECTED: (
-        {"place": "https://ops-1:9777", "origin": "the environment variable QMON_NOTIFY_A"},
-        "https://ops-1:9777 rejected the name or the password (the environment variable QMON_NOTIFY_A)",
+        {"place": "https://ops-1:9777", "origin": "the environment variable QMON_PASSWORD_OPS_1"},
+        "https://ops-1:9777 rejected the name or the password (the environment variable QMON_PASSWORD_OPS_1)",
     ),
-    ServeText.ANSWER: ({"status": 404, "phrase": "Service Unavailable"}, "it answers 404 Service Unavailable"),
+    ServeText.ANSWER: ({"status": 503, "phrase": "Service Unavailable"}, "it answers 503 Service Unavailable"),
     ServeText.REFUSED: (
-        {"place": "https://ops-1:9777", "words": "it is stopping"},
-        "qmon serve at https://ops-1:9777: it is stopping",
+        {"place": "https://ops-1:9777", "words": "target 'shp' is not served here; available: shop, crm"},
+        "qmon serve at https://ops-1:9777: target 'shp' is not served here; available: shop, crm",
     ),
     ServeText.NO_RECORDING: ({}, "it does not send a recording"),
     ServeText.NEWER: (
-        {"place": "https://ops-1:9777", "version": 2},
-        "qmon serve at https://ops-1:9777 is newer than this qmon (2): upgrade this qmon",
+        {"place": "https://ops-1:9777", "version": "1.0.0"},
+        "qmon serve at https://ops-1:9777 is newer than this qmon (1.0.0): upgrade this qmon",
     ),
     ServeText.NO_HEADER: ({}, "its stream does not start like a recording"),
     ServeText.STOPPED: ({"place": "https://ops-1:9777"}, "qmon serve at https://ops-1:9777 was stopped"),
     ServeText.SILENT: (
-        {"place": "https://ops-1:9777", "duration": "5 m 00 s"},
-        "no complete line arrived from https://ops-1:9777 for 5 m 00 s",
+        {"place": "https://ops-1:9777", "duration": "15 s"},
+        "no complete line arrived from https://ops-1:9777 for 15 s",
     ),
     ServeText.LONG_LINE: (
         {"place": "https://ops-1:9777", "megabytes": 64},
@@ -120,8 +128,8 @@ WORDINGS: Final[Wordings] = {
     ServeText.LOST: ({"place": "https://ops-1:9777"}, "the connection to https://ops-1:9777 was lost"),
     SendingText.CHOOSE_TARGET: ({"targets": "shop, crm"}, "choose a target: shop, crm"),
     SendingText.NO_SUCH_TARGET: (
-        {"target": "shop", "targets": "shop, crm"},
-        "target 'shop' is not served here; available: shop, crm",
+        {"target": "shp", "targets": "shop, crm"},
+        "target 'shp' is not served here; available: shop, crm",
     ),
     AddressText.FORM: (
         {},
@@ -130,7 +138,10 @@ WORDINGS: Final[Wordings] = {
     AddressText.UNENCRYPTED: ({}, "http:// is not encrypted, so it only works for this machine; use https://"),
     AddressText.CA_NEEDS_TLS: ({}, "--ca works only with https:// URLs"),
     AddressText.NO_CERTIFICATES: ({"ca": "ca.pem"}, "--ca ca.pem: contains no PEM certificates"),
-    AddressText.CA_UNREADABLE: ({"ca": "ca.pem", "problem": "the server said no"}, "--ca ca.pem: the server said no"),
+    AddressText.CA_UNREADABLE: (
+        {"ca": "ca.pem", "problem": "No such file or directory"},
+        "--ca ca.pem: No such file or directory",
+    ),
 }
 
 

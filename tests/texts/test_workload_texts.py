@@ -21,20 +21,21 @@ WORDINGS: Final[Wordings] = {
     SparkText.RUNNING: ({}, "this process already runs Spark, so its master cannot be changed; leave out --master"),
     SparkText.NO_CONNECT: ({}, "the pipeline does not support Spark Connect; use --master spark://… or spark-submit"),
     SparkText.CANNOT_START: (
-        {"problem": "the server said no"},
-        "cannot start Spark: the server said no; Spark needs Java 17 or later in JAVA_HOME or as `java`",
+        {"problem": "[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number."},
+        "cannot start Spark: [JAVA_GATEWAY_EXITED] Java gateway process exited before sending its "
+        "port number.; Spark needs Java 17 or later in JAVA_HOME or as `java`",
     ),
     BenchPlanText.NOTHING: ({}, "a bench needs at least one design and one part"),
     BenchPlanText.SESSIONS: (
-        {"limit": 400},
-        "a bench needs at least 1 producer and 1 consumer, and at most 400 in total",
+        {"limit": 500},
+        "a bench needs at least 1 producer and 1 consumer, and at most 500 in total",
     ),
     BenchPlanText.SECONDS: ({"seconds": 0}, "a run must last more than 0 seconds and at most one day, not 0 s"),
     BenchPlanText.MESSAGE_BYTES: ({"bytes": 0}, "a message must have 1 to 1,000,000 bytes, not 0"),
     BenchPlanText.BATCH: ({}, "a batch must have 1 to 10,000 messages"),
     BenchPlanText.NO_DESIGN: (
-        {"design": "ring", "designs": "flag, status"},
-        "cannot measure the design 'ring' here; available: flag, status",
+        {"design": "rnig", "designs": "flag, status"},
+        "cannot measure the design 'rnig' here; available: flag, status",
     ),
     SiteText.NO_SEQUENCES: (
         {"major": 10, "minor": 50},
@@ -52,18 +53,18 @@ WORDINGS: Final[Wordings] = {
         "cannot compute the flow from 1.0 to 1.0: the end must be later than the start",
     ),
     CountText.OUTSIDE: (
-        {"queue": "orders", "at": "13:00"},
-        "no counts of orders at 13:00: this is outside the counted time",
+        {"queue": "orders", "at": 13.5},
+        "no counts of orders at 13.5: this is outside the counted time",
     ),
     SlotText.NO_SLOT: ({"index": 3, "count": 3}, "slot 3 does not exist; there are 3"),
     LoadText.ONE_LOAD: ({}, "each queue can have only one load"),
     LoadText.NO_LOAD: (
-        {"queue": "orders", "queues": "mails, orders"},
-        "the queue 'orders' has no load; queues with a load: mails, orders",
+        {"queue": "jobs", "queues": "mails, orders"},
+        "the queue 'jobs' has no load; queues with a load: mails, orders",
     ),
     LoadPlanText.CLIENTS: ({}, "a queue can have 0 to 200 producers and 0 to 200 consumers"),
-    LoadPlanText.SHARE: ({"name": "failing share", "value": 2}, "failing share must be 0 to 1, not 2"),
-    LoadPlanText.NEGATIVE: ({"name": "rate", "value": -1}, "rate must be 0 or more, not -1"),
+    LoadPlanText.SHARE: ({"name": "fail share", "value": 2}, "fail share must be 0 to 1, not 2"),
+    LoadPlanText.NEGATIVE: ({"name": "pop rate", "value": -1}, "pop rate must be 0 or more, not -1"),
     LoadPlanText.SIZES: ({}, "a batch must have 1 to 10,000 messages, and a message 1 to 10,000,000 bytes"),
     RunLoadText.SECONDS: ({"seconds": 0}, "a load must last more than 0 seconds and at most seven days, not 0 s"),
     StatementText.NOT_INSTALLED: (
