@@ -28,7 +28,7 @@ class CredentialText(Text):
     """Texts about passwords, and about the URLs and keys of receivers."""
 
     VARIABLE = "the environment variable {name}"
-    ADVICE = "set {variable}, store it with 'keyring set {service} {target}'"
+    ADVICE = "set {variable}, or store it with 'keyring set {service} {target}'"
     ON_COMMAND_LINE = (
         "a password on the command line stays in the shell's history and in the list of processes; use {variable} or"
         " the keyring instead"

@@ -209,7 +209,11 @@ class Keys:
         if value is None:
             return []
         if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
-            raise BadInput(KeyText.NOT_TABLES.render(path=self.path(name), name=name, kind=_kind_text(value)))
+            raise BadInput(
+                KeyText.NOT_TABLES.render(
+                    path=self.path(name), name=self.path(name).rpartition(": ")[2], kind=_kind_text(value)
+                )
+            )
         return value
 
     def entries(self, name: str) -> Sequence[object]:

@@ -228,7 +228,7 @@ WORDINGS: Final[Wordings] = {
     GateText.REMOVE: ({"table": "public.orders"}, "Remove the gate from public.orders?"),
     GateText.PRODUCERS_CONTINUE: ({}, "producers that the gate pauses continue immediately"),
     GateText.INSTALLED_BY: ({}, "install-gate installs the gate again"),
-    GateText.BUSY: ({"attempt": 3}, "the table is busy; tried 3 times"),
+    GateText.BUSY: ({"attempt": 3}, "the table is busy; attempts: 3"),
     GateText.LOCKED: (
         {"table": "public.orders"},
         "public.orders was locked at every attempt: a long transaction holds the lock (see blocking); nothing was"
@@ -731,7 +731,7 @@ WORDINGS: Final[Wordings] = {
         "End 3 sessions of orders to requeue their messages?",
     ),
     RepairText.RING_FULL: ({"number": 7}, "the ring is full, so consumers read again from number 7"),
-    RepairText.NOW: ({"holes": 2, "orphans": 3}, "now 2 numbers look like holes, and 3 look like orphans"),
+    RepairText.NOW: ({"holes": 2, "orphans": 3}, "numbers that now look like holes: 2; like orphans: 3"),
     RepairText.PREPARED: ({}, "a prepared transaction"),
     RepairText.SESSION: ({"session": 61}, "session 61"),
     RepairText.IN_USE: ({"sessions": "session 61"}, "open transactions may still use these numbers (session 61)"),

@@ -40,10 +40,10 @@ WORDINGS: Final[Wordings] = {
     TargetText.NOT_FOR_THE_FILE: (
         {
             "key": "/etc/qmon.toml: target.shop.connect",
-            "advice": "set QMON_PASSWORD_SHOP, store it with 'keyring set qmon shop'",
+            "advice": "set QMON_PASSWORD_SHOP, or store it with 'keyring set qmon shop'",
         },
         "/etc/qmon.toml: target.shop.connect: contains a password, which must not be in this file; "
-        "remove it and set QMON_PASSWORD_SHOP, store it with 'keyring set qmon shop'",
+        "remove it and set QMON_PASSWORD_SHOP, or store it with 'keyring set qmon shop'",
     ),
     TargetText.QMON_SERVE: ({}, "only qmon connect can connect to a qmon serve; give the database instead"),
     TargetText.JDBC: (
@@ -126,7 +126,7 @@ WORDINGS: Final[Wordings] = {
     CredentialText.VARIABLE: ({"name": "QMON_PASSWORD"}, "the environment variable QMON_PASSWORD"),
     CredentialText.ADVICE: (
         {"variable": "QMON_PASSWORD_SHOP", "service": "qmon", "target": "shop"},
-        "set QMON_PASSWORD_SHOP, store it with 'keyring set qmon shop'",
+        "set QMON_PASSWORD_SHOP, or store it with 'keyring set qmon shop'",
     ),
     CredentialText.ON_COMMAND_LINE: (
         {"variable": "QMON_PASSWORD_SHOP"},
@@ -137,7 +137,7 @@ WORDINGS: Final[Wordings] = {
     CredentialText.ASKS: (
         {
             "problem": "the server asks for the password of user 'anna', but none is set",
-            "advice": "set QMON_PASSWORD_SHOP, store it with 'keyring set qmon shop'",
+            "advice": "set QMON_PASSWORD_SHOP, or store it with 'keyring set qmon shop'",
         },
         "the server asks for the password of user 'anna', but none is set; set QMON_PASSWORD_SHOP, "
         "store it with 'keyring set qmon shop', or run qmon on a terminal",

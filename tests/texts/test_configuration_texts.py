@@ -69,8 +69,8 @@ WORDINGS: Final[Wordings] = {
         "/etc/qmon.toml: target.shop.read_only: must be true or false, not a text",
     ),
     KeyText.NOT_TABLES: (
-        {"path": "/etc/qmon.toml: target.shop.queue", "name": "queue", "kind": "a table of keys"},
-        "/etc/qmon.toml: target.shop.queue: must be written as [[queue]], not as a table of keys",
+        {"path": "/etc/qmon.toml: target.shop.queue", "name": "target.shop.queue", "kind": "a table of keys"},
+        "/etc/qmon.toml: target.shop.queue: must be written as [[target.shop.queue]], not as a table of keys",
     ),
     KeyText.NOT_A_LIST: (
         {"path": "/etc/qmon.toml: target.shop.queue[1].order", "kind": "true or false"},
@@ -174,7 +174,7 @@ WORDINGS: Final[Wordings] = {
     ),
     GroupText.NEEDS_READY: (
         {"where": "/etc/qmon.toml: target.shop.queue[1]"},
-        "/etc/qmon.toml: target.shop.queue[1]: needs a [[state]] of the kind ready",
+        "/etc/qmon.toml: target.shop.queue[1]: needs a `state` table of the kind ready",
     ),
     GroupText.SAME_NAME: (
         {"where": "/etc/qmon.toml: target.shop.queue[1]", "name": "waiting"},

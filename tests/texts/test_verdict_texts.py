@@ -191,14 +191,14 @@ WORDINGS: Final[Wordings] = {
         "message 812 was popped and given back 3 times in 14 s, 4 attempts in total",
     ),
     MessageText.CRASHES: (
-        {"count": 3, "time": "14 s", "which": "always message 7, the last one 61/5"},
+        {"count": 3, "time": "14 s", "which": "always message 7; the last consumer was 61/5"},
         "3 consumers died one after the other, each with a message in progress, within 14 s: always message 7, "
         "the last one 61/5",
     ),
-    MessageText.ALWAYS_ONE: ({"message": "7", "owner": "61/5"}, "always message 7, the last one 61/5"),
+    MessageText.ALWAYS_ONE: ({"message": "7", "owner": "61/5"}, "always message 7; the last consumer was 61/5"),
     MessageText.SEVERAL: (
         {"count": 2, "message": "7", "owner": "61/5"},
-        "2 different messages, the last one 61/5 with message 7",
+        "2 different messages; the last consumer was 61/5 with message 7",
     ),
     MessageText.ALSO_MORE: ({"count": 2}, "; also 2 more"),
     MessageText.POPPED_TWICE: (
@@ -226,7 +226,7 @@ WORDINGS: Final[Wordings] = {
     MessageText.PUSHED: ({"age": "5 m 00 s"}, ", pushed 5 m 00 s ago"),
     MessageText.ONE_MESSAGE: ({}, "1 message was"),
     MessageText.MESSAGES: ({"count": 3}, "3 messages were"),
-    MessageText.SLOTS_READ: ({"share": 0.4}, " (40% of the slots read)"),
+    MessageText.SLOTS_READ: ({"share": "40 %"}, " (40 % of the slots read)"),
     MessageText.MAY_POP: (
         {"drawer": "session 61 (idle in transaction, app-7)"},
         "; session 61 (idle in transaction, app-7) may still pop them, otherwise consumers do when it ends",
@@ -558,7 +558,7 @@ WORDINGS: Final[Wordings] = {
     QueueLockText.PREPARED: ({"transaction": "pay 7"}, "prepared transaction pay 7"),
     QueueLockText.THE_PREPARED: ({"transaction": "pay 7"}, "the prepared transaction pay 7"),
     QueueLockText.A_PREPARED: ({}, "a prepared transaction"),
-    QueueLockText.SINCE: ({"age": "3 d 04 h"}, " (since 3 d 04 h)"),
+    QueueLockText.OPEN_FOR: ({"age": "3 d 04 h"}, " (for 3 d 04 h)"),
     QueueLockText.OPEN: ({"age": "2 m 05 s"}, "transaction open 2 m 05 s"),
     QueueLockText.HOLDS_ALL: (
         {"who": "session 61 (idle in transaction, transaction open 2 m 05 s, app-7)", "rows": 812},

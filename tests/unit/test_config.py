@@ -120,7 +120,7 @@ def unknown_key(key: str, nearest: str) -> str:
         ),
         (
             "[target.a]\nconnect = 'x'\n[target.a.queue]\nname='q'",
-            pattern(KeyText.NOT_TABLES, path=at("target.a.queue"), name="queue", kind=KeyText.TABLE),
+            pattern(KeyText.NOT_TABLES, path=at("target.a.queue"), name="target.a.queue", kind=KeyText.TABLE),
         ),
         (
             "[target.a]\nconnect = 'x'\n[[target.a.queue]]\nname='q'",

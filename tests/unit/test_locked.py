@@ -89,7 +89,7 @@ def test_a_prepared_transaction_is_named() -> None:
     rows = (head, *(replace(r, blocker_gid="pay-7", object="table dbo.mails", waiting_s=9.0) for r in waits(71, 0)))
     words = proof(QueueSamples(_LAYOUT), replace(_POLL, blocking=rows))
     assert words == QueueLockText.BLOCKS.render(
-        who=QueueLockText.THE_PREPARED.render(transaction="pay-7") + QueueLockText.SINCE.render(age="1 m 00 s"),
+        who=QueueLockText.THE_PREPARED.render(transaction="pay-7") + QueueLockText.OPEN_FOR.render(age="1 m 00 s"),
         sessions="1 session",
         table="dbo.mails",
     )
@@ -115,7 +115,7 @@ def test_a_transaction_that_holds_every_row_looked_at() -> None:
     assert proof(*held(200, 1, 1)) == "", "a pop may find an unlocked message behind them"
     assert proof(*held(50, session=0, application="pay-7")) == (
         QueueLockText.HOLDS_ALL.render(
-            who=QueueLockText.THE_PREPARED.render(transaction="pay-7") + QueueLockText.SINCE.render(age="2 h 04 m"),
+            who=QueueLockText.THE_PREPARED.render(transaction="pay-7") + QueueLockText.OPEN_FOR.render(age="2 h 04 m"),
             rows=50,
         )
     )

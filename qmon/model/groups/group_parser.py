@@ -32,7 +32,7 @@ from qmon.model.texts import Text
 class GroupText(Text):
     """Errors of groups of tables."""
 
-    NEEDS_READY = "{where}: needs a [[state]] of the kind ready"
+    NEEDS_READY = "{where}: needs a `state` table of the kind ready"
     SAME_NAME = "{where}: two states have the name {name!r}"
     SAME_CONDITION = "{where}: {first} and {second} have the same condition; give each state its own"
     NEEDS_KIND = "{where}: needs kind: {kinds} or {last}"

@@ -372,7 +372,7 @@ def _no_consumers_text(layout: Layout, consumers: ClientsSeen) -> str:
             if consumers.by == "routine"
             else FlowText.HAS_TAKEN.render(table=layout.table)
         )
-    if not consumers.others:
+    if consumers.others < 2:
         return FlowText.NO_SESSION.render(consumer=is_one)
     return FlowText.NONE_OF_THE_SESSIONS.render(
         sessions=count_text(consumers.others, FlowText.CONNECTED_SESSION), consumer=is_one

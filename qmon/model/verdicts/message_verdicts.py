@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model.figure import Severity
-from qmon.model.formatting import duration
+from qmon.model.formatting import duration, percent
 from qmon.model.samples.message_samples import DrawerSample
 from qmon.model.texts import Text
 from qmon.model.verdicts.rule import Rule, RuleInput, holds_always
@@ -17,8 +17,8 @@ class MessageText(Text):
     ATTEMPTS = ", {count:,} attempts in total"
     GIVEN_BACK = "message {message} was popped and given back {failures:,} times in {time}{tries}"
     CRASHES = "{count} consumers died one after the other, each with a message in progress, within {time}: {which}"
-    ALWAYS_ONE = "always message {message}, the last one {owner}"
-    SEVERAL = "{count:,} different messages, the last one {owner} with message {message}"
+    ALWAYS_ONE = "always message {message}; the last consumer was {owner}"
+    SEVERAL = "{count:,} different messages; the last consumer was {owner} with message {message}"
     ALSO_MORE = "; also {count:,} more"
     POPPED_TWICE = (
         "message {message} was popped by {second} while {first}, which popped it {age} ago, is still "
@@ -32,7 +32,7 @@ class MessageText(Text):
     PUSHED = ", pushed {age} ago"
     ONE_MESSAGE = "1 message was"
     MESSAGES = "{count:,} messages were"
-    SLOTS_READ = " ({share:.0%} of the slots read)"
+    SLOTS_READ = " ({share} of the slots read)"
     MAY_POP = "; {drawer} may still pop them, otherwise consumers do when it ends"
     ORPHANS = "{count} taken by consumers but not popped: number {number:,}{age}{swept}{waits}"
 
@@ -99,7 +99,7 @@ def _orphans_proof(context: RuleInput) -> str | None:
         return None
     age = MessageText.PUSHED.render(age=duration(loss.orphan_s)) if loss.orphan_s is not None else ""
     count = MessageText.ONE_MESSAGE if loss.orphans == 1 else MessageText.MESSAGES.render(count=loss.orphans)
-    swept = MessageText.SLOTS_READ.render(share=loss.swept) if loss.swept < 1 else ""
+    swept = MessageText.SLOTS_READ.render(share=percent(loss.swept)) if loss.swept < 1 else ""
     who = loss.consumer
     waits = MessageText.MAY_POP.render(drawer=_drawer_text(who)) if who is not None else ""
     return MessageText.ORPHANS.render(count=count, number=loss.orphan, age=age, swept=swept, waits=waits)

@@ -34,7 +34,7 @@ class QueueLockText(Text):
     PREPARED = "prepared transaction {transaction}"
     THE_PREPARED = "the prepared transaction {transaction}"
     A_PREPARED = "a prepared transaction"
-    SINCE = " (since {age})"
+    OPEN_FOR = " (for {age})"
     OPEN = "transaction open {age}"
     HOLDS_ALL = "{who} holds all {rows:,} messages"
 
@@ -178,7 +178,7 @@ def _session_text(number: int, state: str, open_s: float | None, application: st
     """Return a session in words. ``application``: name of the program or of the prepared transaction."""
     if number == 0:
         return _session_name(0, application) + (
-            QueueLockText.SINCE.render(age=duration(open_s)) if open_s is not None else ""
+            QueueLockText.OPEN_FOR.render(age=duration(open_s)) if open_s is not None else ""
         )
     parts = [state, QueueLockText.OPEN.render(age=duration(open_s)) if open_s is not None else "", application, host]
     more = ", ".join(part for part in parts if part)

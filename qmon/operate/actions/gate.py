@@ -38,7 +38,7 @@ class GateText(Text):
     REMOVE = "Remove the gate from {table}?"
     PRODUCERS_CONTINUE = "producers that the gate pauses continue immediately"
     INSTALLED_BY = "install-gate installs the gate again"
-    BUSY = "the table is busy; tried {attempt} times"
+    BUSY = "the table is busy; attempts: {attempt}"
     LOCKED = (
         "{table} was locked at every attempt: a long transaction holds the lock (see blocking); nothing was changed;"
         " try again when the transaction has ended"

@@ -33,7 +33,7 @@ class RepairText(Text):
     """Texts of plans that repair a ring."""
 
     RING_FULL = "the ring is full, so consumers read again from number {number:,}"
-    NOW = "now {holes:,} numbers look like holes, and {orphans:,} look like orphans"
+    NOW = "numbers that now look like holes: {holes:,}; like orphans: {orphans:,}"
     PREPARED = "a prepared transaction"
     SESSION = "session {session}"
     IN_USE = "open transactions may still use these numbers ({sessions})"
