@@ -10,7 +10,7 @@ import pytest
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import OperationKind, OperationState
-from qmon.operate.actions.ring_repair import prepare_repair
+from qmon.operate.actions.ring_repair import RepairText, prepare_repair
 from qmon.operate.actions.ring_scan import MIN_AGE_S
 from qmon.operate.context import ReadOnly
 from qmon.operate.run.prepared_action import PreparedAction
@@ -123,7 +123,7 @@ def test_a_plan_of_one_leaves_alone_what_died_after_it(database: str, tmp_path: 
     draw(database, "pop_seq", 2)
     result = applied(prepared)
     assert (prepared.plan.count, result.done) == (1, 1)
-    assert "2 look like orphans" in "".join(result.notes)
+    assert RepairText.NOW.render(holes=0, orphans=2) in "".join(result.notes)
 
 
 def test_where_every_slot_is_an_orphan_the_consumers_come_by_again(database: str, tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ WORDINGS: Final[Wordings] = {
             "advice": "set QMON_PASSWORD_SHOP, or store it with 'keyring set qmon shop'",
         },
         "the server asks for the password of user 'anna', but none is set; set QMON_PASSWORD_SHOP, "
-        "store it with 'keyring set qmon shop', or run qmon on a terminal",
+        "or store it with 'keyring set qmon shop', or run qmon on a terminal",
     ),
     CredentialText.URL_OF: ({"receiver": "on-call"}, "url of on-call"),
     CredentialText.NOT_A_KEY: (

@@ -192,8 +192,8 @@ WORDINGS: Final[Wordings] = {
     ),
     MessageText.CRASHES: (
         {"count": 3, "time": "14 s", "which": "always message 7; the last consumer was 61/5"},
-        "3 consumers died one after the other, each with a message in progress, within 14 s: always message 7, "
-        "the last one 61/5",
+        "3 consumers died one after the other, each with a message in progress, within 14 s: always message 7; "
+        "the last consumer was 61/5",
     ),
     MessageText.ALWAYS_ONE: ({"message": "7", "owner": "61/5"}, "always message 7; the last consumer was 61/5"),
     MessageText.SEVERAL: (
