@@ -130,7 +130,7 @@ def refused_all(
         "repair": operator.repair(queues["ring"]),
         "end blocker": operator.end_session(session, None),
     }
-    reads = {"read_pauses", "is_paused_by_library", "read_message"}
+    reads = {"read_pauses", "is_paused_by_library", "read_message", "read_session"}
     there = {name for name, _ in inspect.getmembers(Operator, inspect.isfunction) if not name.startswith("_")}
     assert operator.asked | reads == there
     for name, prepared in plans.items():

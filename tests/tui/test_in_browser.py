@@ -45,11 +45,12 @@ def noting() -> Iterator[list[str]]:
     """Yield a list of everything that this process writes, changes or starts until the block ends."""
     global _noted
     made: list[str] = []
-    _noted = made
+    compiles = sys.dont_write_bytecode
+    _noted, sys.dont_write_bytecode = made, True  # the first import of a screen writes its bytecode
     try:
         yield made
     finally:
-        _noted = None
+        _noted, sys.dont_write_bytecode = None, compiles
 
 
 @pytest.fixture(autouse=True)
