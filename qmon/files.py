@@ -122,6 +122,22 @@ def write_new_file(path: Path, data: str | bytes) -> None:
         raise
 
 
+def write_user_file(path: Path, text: str) -> Path:
+    """Create the file that a user named. It must not exist yet. Return its full path.
+
+    Raises ``BadInput`` if the file exists or cannot be written.
+    """
+    path = resolve_user_path(path)
+    try:
+        write_new_file(path, text)
+    except FileExistsError:
+        raise BadInput(f"{path} already exists: nothing was written") from None
+    except (OSError, ValueError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else "this is not a valid file name"
+        raise BadInput(f"{path}: cannot be written: {reason}") from None
+    return path
+
+
 def _write_and_close(descriptor: int, content: bytes, *, sync: bool = False) -> None:
     with os.fdopen(descriptor, "wb") as out:
         out.write(content)

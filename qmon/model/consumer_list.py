@@ -35,7 +35,7 @@ class Unknown(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Consumer:
+class ListedConsumer:
     """One consumer. A value is ``None`` if it is unknown; ``unknown`` then contains the reason, keyed by field.
 
     Attributes:
@@ -70,7 +70,7 @@ class ConsumerList:
     ``whole``: false if there may be other consumers. ``why``: why consumers are missing, or an empty text.
     """
 
-    consumers: tuple[Consumer, ...]
+    consumers: tuple[ListedConsumer, ...]
     whole: bool = True
     why: str = ""
 
@@ -82,7 +82,7 @@ def list_consumers(queue: QueueView, sampled_at: float) -> ConsumerList:
     """
     held = _held_messages(queue)
     owners = dict(held or {})
-    found: list[Consumer] = []
+    found: list[ListedConsumer] = []
     seen = queue.consumers_seen
     attributable = _shows_owner(queue)
     for client in seen.sessions if seen is not None else ():
@@ -94,7 +94,7 @@ def list_consumers(queue: QueueView, sampled_at: float) -> ConsumerList:
         found.append(_with_messages(consumer, messages, queue, held is not None, known))
     workers = queue.workers or ()
     for worker in workers:
-        named = Consumer(
+        named = ListedConsumer(
             worker.worker,
             worker.worker,
             host=worker.host or None,
@@ -108,7 +108,7 @@ def list_consumers(queue: QueueView, sampled_at: float) -> ConsumerList:
         messages = owners.pop(worker.worker, [])
         found.append(_with_messages(named, messages, queue, held is not None, held is not None and attributable))
     for owner, messages in owners.items():
-        named = Consumer(
+        named = ListedConsumer(
             owner,
             owner,
             is_alive=queue.workers is None and not any(each.id in queue.ownerless for each in messages),
@@ -125,7 +125,7 @@ def list_consumers(queue: QueueView, sampled_at: float) -> ConsumerList:
     return ConsumerList(tuple(found), whole, why)
 
 
-def _session_consumer(client: ClientSample, sampled_at: float) -> Consumer:
+def _session_consumer(client: ClientSample, sampled_at: float) -> ListedConsumer:
     started = client.started_at
     unknown: dict[str, Unknown] = {}
     if not client.host:
@@ -134,7 +134,7 @@ def _session_consumer(client: ClientSample, sampled_at: float) -> Consumer:
         unknown["since"] = Unknown.NO_STATE
     if not client.state:
         unknown["state"] = Unknown.NO_STATE
-    return Consumer(
+    return ListedConsumer(
         f"{client.session}/{started}",
         client.application or client.login or f"session {client.session}",
         client,
@@ -145,8 +145,8 @@ def _session_consumer(client: ClientSample, sampled_at: float) -> Consumer:
 
 
 def _with_messages(
-    consumer: Consumer, messages: Sequence[MessageSample], queue: QueueView, read: bool, known: bool
-) -> Consumer:
+    consumer: ListedConsumer, messages: Sequence[MessageSample], queue: QueueView, read: bool, known: bool
+) -> ListedConsumer:
     """Return the consumer with the messages that it holds.
 
     ``read``: the messages in progress were read. ``known``: each of them shows its consumer.
@@ -225,7 +225,7 @@ class ConsumerRates:
         for key, ids in held.items():
             self._taken[key] |= ids - self._first
 
-    def per_minute(self, consumer: Consumer) -> float | None:
+    def per_minute(self, consumer: ListedConsumer) -> float | None:
         """Return a lower bound of the messages per minute that a consumer takes; ``None`` if it is not known yet."""
         if consumer.holds is None or self._began_at is None or self._at - self._began_at < _MIN_SPAN_S:
             return None

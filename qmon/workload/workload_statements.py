@@ -13,7 +13,7 @@ from qmon.model.layout.layout import Layout
 from qmon.model.texts import Text
 
 
-class StatementText(Text):
+class WorkloadStatementText(Text):
     """Why a load may not use a queue."""
 
     NOT_INSTALLED = (
@@ -54,7 +54,7 @@ _HOLD_STATEMENTS = {"lifo": "hold_newest", "due": "hold_due", "any": "hold_any"}
 def check_drivable(layout: Layout) -> Layout:
     """Return the layout if the workload may drive it. Raises ``BadInput`` for a table that qmon did not install."""
     if layout.routine_for("push") is None or layout.routine_for("pop") is None:
-        raise BadInput(StatementText.NOT_INSTALLED.render(queue=layout.queue))
+        raise BadInput(WorkloadStatementText.NOT_INSTALLED.render(queue=layout.queue))
     return layout
 
 

@@ -12,7 +12,7 @@ from qmon.operate.operator_context import ContextText
 from qmon.operate.run.batches import RowRefusal
 from qmon.operate.run.failure_watch import FailureText
 from qmon.operate.run.prepared_action import ApplyText
-from qmon.operate.run.running_operation import OperationText
+from qmon.operate.run.running_operation import RunningOperationText
 from qmon.operate.run.table_identity import TableChange
 from qmon.operate.run.verification import TriggerText
 from qmon.operate.table_structure import StructureText
@@ -87,33 +87,33 @@ WORDINGS: Final[Wordings] = {
         {"reason": "no message matches: nothing to do"},
         "no message matches: nothing to do; nothing was changed",
     ),
-    OperationText.NO_RECORD: (
+    RunningOperationText.NO_RECORD: (
         {"advice": "the database's owner can grant this: qmon setup TARGET --role operator"},
         "your role may not record operations in this database; nothing was changed; the database's "
         "owner can grant this: qmon setup TARGET --role operator",
     ),
-    OperationText.UNCHANGED: (
+    RunningOperationText.UNCHANGED: (
         {"reason": "no message matches: nothing to do"},
         "no message matches: nothing to do; nothing was changed",
     ),
-    OperationText.WRONG_NAME: (
+    RunningOperationText.WRONG_NAME: (
         {"queue": "orders"},
         "the queue's name must be typed exactly: orders; nothing was changed",
     ),
-    OperationText.NO_REASON: ({}, "a reason is needed; nothing was changed"),
-    OperationText.BATCH_COMMITTED: ({"batch": 1, "done": 3}, "batch 1 (3 done) was committed"),
-    OperationText.OTHER_REASONS: ({}, "for other reasons"),
-    OperationText.END_UNRECORDED: (
+    RunningOperationText.NO_REASON: ({}, "a reason is needed; nothing was changed"),
+    RunningOperationText.BATCH_COMMITTED: ({"batch": 1, "done": 3}, "batch 1 (3 done) was committed"),
+    RunningOperationText.OTHER_REASONS: ({}, "for other reasons"),
+    RunningOperationText.END_UNRECORDED: (
         {"problem": "the connection was lost: server closed the connection unexpectedly"},
         "the database lists the operation as interrupted, because qmon could not record the end: the "
         "connection was lost: server closed the connection unexpectedly",
     ),
-    OperationText.SEE_OPERATIONS: (
+    RunningOperationText.SEE_OPERATIONS: (
         {},
         "when the server answers again, run `qmon operations` to see the recorded result",
     ),
-    OperationText.SEE_QUEUE: ({}, "this database has no record of operations; check the queue instead"),
-    OperationText.UNKNOWN: (
+    RunningOperationText.SEE_QUEUE: ({}, "this database has no record of operations; check the queue instead"),
+    RunningOperationText.UNKNOWN: (
         {
             "step": "batch 1 (3 done) was committed",
             "problem": "the connection was lost: server closed the connection unexpectedly",
@@ -121,13 +121,16 @@ WORDINGS: Final[Wordings] = {
         "it is unknown whether batch 1 (3 done) was committed: the connection was lost: server "
         "closed the connection unexpectedly",
     ),
-    OperationText.MORE: ({"count": 12}, " and 12 more"),
-    OperationText.REFUSED: (
+    RunningOperationText.MORE: ({"count": 12}, " and 12 more"),
+    RunningOperationText.REFUSED: (
         {"count": 15, "why": "the table's triggers or policies prevent the deletion", "rows": "1, 2, 3 and 12 more"},
         "15 refused: the table's triggers or policies prevent the deletion: 1, 2, 3 and 12 more",
     ),
-    OperationText.ALTERED: ({"rows": "12 rows"}, "12 rows restored, but triggers wrote other values into some columns"),
-    OperationText.NOT_RUNNING: (
+    RunningOperationText.ALTERED: (
+        {"rows": "12 rows"},
+        "12 rows restored, but triggers wrote other values into some columns",
+    ),
+    RunningOperationText.NOT_RUNNING: (
         {"operation": "261121-071402-k7qd"},
         "operation 261121-071402-k7qd was stopped, because the database no longer records it as running",
     ),

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from qmon.model.service_broker import BrokerText
 from qmon.model.texts import Text
-from qmon.model.verdicts.access_verdicts import AccessText
+from qmon.model.verdicts.access_verdicts import AccessVerdictText
 from qmon.model.verdicts.flow_verdicts import FlowText
 from qmon.model.verdicts.judge import JudgeText
-from qmon.model.verdicts.message_verdicts import MessageText
+from qmon.model.verdicts.message_verdicts import MessageVerdictText
 from qmon.model.verdicts.server_health_verdicts import ServerHealthText
-from qmon.model.verdicts.server_verdicts import ServerText
+from qmon.model.verdicts.server_verdicts import ServerVerdictText
 from qmon.model.verdicts.server_warnings import WarningText
 from qmon.model.waits.queue_lock import QueueLockText
 from tests.texts.tables import Wordings, parametrized
@@ -185,35 +185,35 @@ WORDINGS: Final[Wordings] = {
         {"many": "~57 of 60 messages pushed since 04:12:00 UTC are due later", "share": "3 %"},
         "~57 of 60 messages pushed since 04:12:00 UTC are due later; before, 3 % were",
     ),
-    MessageText.ATTEMPTS: ({"count": 4}, ", 4 attempts in total"),
-    MessageText.GIVEN_BACK: (
+    MessageVerdictText.ATTEMPTS: ({"count": 4}, ", 4 attempts in total"),
+    MessageVerdictText.GIVEN_BACK: (
         {"message": "812", "failures": 3, "time": "14 s", "tries": ", 4 attempts in total"},
         "message 812 was popped and given back 3 times in 14 s, 4 attempts in total",
     ),
-    MessageText.CRASHES: (
+    MessageVerdictText.CRASHES: (
         {"count": 3, "time": "14 s", "which": "always message 7; the last consumer was 61/5"},
         "3 consumers died one after the other, each with a message in progress, within 14 s: always message 7; "
         "the last consumer was 61/5",
     ),
-    MessageText.ALWAYS_ONE: ({"message": "7", "owner": "61/5"}, "always message 7; the last consumer was 61/5"),
-    MessageText.SEVERAL: (
+    MessageVerdictText.ALWAYS_ONE: ({"message": "7", "owner": "61/5"}, "always message 7; the last consumer was 61/5"),
+    MessageVerdictText.SEVERAL: (
         {"count": 2, "message": "7", "owner": "61/5"},
         "2 different messages; the last consumer was 61/5 with message 7",
     ),
-    MessageText.ALSO_MORE: ({"count": 2}, "; also 2 more"),
-    MessageText.POPPED_TWICE: (
+    MessageVerdictText.ALSO_MORE: ({"count": 2}, "; also 2 more"),
+    MessageVerdictText.POPPED_TWICE: (
         {"message": "812", "second": "62/5", "first": "61/5", "age": "5 m 00 s", "more": "; also 2 more"},
         "message 812 was popped by 62/5 while 61/5, which popped it 5 m 00 s ago, is still working on it; also 2 more",
     ),
-    MessageText.NUMBER_WITHOUT_MESSAGE: (
+    MessageVerdictText.NUMBER_WITHOUT_MESSAGE: (
         {"number": 1234, "age": "5 m 00 s"},
         "number 1,234 has no message; a consumer took it at least 5 m 00 s ago",
     ),
-    MessageText.NO_TRANSACTION: (
+    MessageVerdictText.NO_TRANSACTION: (
         {"waited": "number 80 has no message; a consumer took it at least 40 s ago"},
         "number 80 has no message; a consumer took it at least 40 s ago; no open transaction has it",
     ),
-    MessageText.MAY_PUSH: (
+    MessageVerdictText.MAY_PUSH: (
         {
             "waited": "number 80 has no message; a consumer took it at least 40 s ago",
             "drawer": "session 61 (idle in transaction, app-7)",
@@ -221,17 +221,17 @@ WORDINGS: Final[Wordings] = {
         "number 80 has no message; a consumer took it at least 40 s ago; session 61 (idle in transaction, app-7) "
         "has taken a number and may still push it",
     ),
-    MessageText.SESSION: ({"session": 61}, "session 61"),
-    MessageText.PREPARED: ({}, "a prepared transaction"),
-    MessageText.PUSHED: ({"age": "5 m 00 s"}, ", pushed 5 m 00 s ago"),
-    MessageText.ONE_MESSAGE: ({}, "1 message was"),
-    MessageText.MESSAGES: ({"count": 3}, "3 messages were"),
-    MessageText.SLOTS_READ: ({"share": "40 %"}, " (40 % of the slots read)"),
-    MessageText.MAY_POP: (
+    MessageVerdictText.SESSION: ({"session": 61}, "session 61"),
+    MessageVerdictText.PREPARED: ({}, "a prepared transaction"),
+    MessageVerdictText.PUSHED: ({"age": "5 m 00 s"}, ", pushed 5 m 00 s ago"),
+    MessageVerdictText.ONE_MESSAGE: ({}, "1 message was"),
+    MessageVerdictText.MESSAGES: ({"count": 3}, "3 messages were"),
+    MessageVerdictText.SLOTS_READ: ({"share": "40 %"}, " (40 % of the slots read)"),
+    MessageVerdictText.MAY_POP: (
         {"drawer": "session 61 (idle in transaction, app-7)"},
         "; session 61 (idle in transaction, app-7) may still pop them, otherwise consumers do when it ends",
     ),
-    MessageText.ORPHANS: (
+    MessageVerdictText.ORPHANS: (
         {
             "count": "3 messages were",
             "number": 1234,
@@ -344,17 +344,17 @@ WORDINGS: Final[Wordings] = {
         {"age": "1 m 10 s", "before": "SQL1", "now": "SQL2"},
         "failed over 1 m 10 s ago from SQL1 to SQL2; counters started at 0 again",
     ),
-    ServerText.SERVER_LOG: ({}, "the server's log"),
-    ServerText.EVENT_SESSION: ({}, "the event session system_health"),
-    ServerText.STATISTICS_UPDATED_OFTEN: (
+    ServerVerdictText.SERVER_LOG: ({}, "the server's log"),
+    ServerVerdictText.EVENT_SESSION: ({}, "the event session system_health"),
+    ServerVerdictText.STATISTICS_UPDATED_OFTEN: (
         {"table": "public.jobs", "times": 5},
         "the statistics of public.jobs were updated 5 times in the last 20 s",
     ),
-    ServerText.STATISTICS_NEVER_UPDATED: ({}, "statistics never updated"),
-    ServerText.STATISTICS_UPDATED: ({"age": "2 h 00 m"}, "statistics updated 2 h 00 m ago"),
-    ServerText.NO_ROWS: ({}, "no rows"),
-    ServerText.ROWS: ({"rows": 40112}, "40,112 rows"),
-    ServerText.PLANS_ASSUME: (
+    ServerVerdictText.STATISTICS_NEVER_UPDATED: ({}, "statistics never updated"),
+    ServerVerdictText.STATISTICS_UPDATED: ({"age": "2 h 00 m"}, "statistics updated 2 h 00 m ago"),
+    ServerVerdictText.NO_ROWS: ({}, "no rows"),
+    ServerVerdictText.ROWS: ({"rows": 40112}, "40,112 rows"),
+    ServerVerdictText.PLANS_ASSUME: (
         {
             "believed": "12 rows",
             "table": "public.jobs",
@@ -364,9 +364,9 @@ WORDINGS: Final[Wordings] = {
         },
         "plans assume 12 rows in public.jobs, which has 40,112 (statistics never updated): run ANALYZE",
     ),
-    ServerText.QUEUE_TABLE: ({}, "the queue's table"),
-    ServerText.DEADLOCKS: ({"count": 3}, "3 deadlocks in the last minute"),
-    ServerText.DEADLOCKED_SESSIONS: (
+    ServerVerdictText.QUEUE_TABLE: ({}, "the queue's table"),
+    ServerVerdictText.DEADLOCKS: ({"count": 3}, "3 deadlocks in the last minute"),
+    ServerVerdictText.DEADLOCKED_SESSIONS: (
         {
             "text": "3 deadlocks in the last minute",
             "sessions": "session 61 (app-7): UPDATE jobs SET state = 2 and session 62 (app-8): DELETE FROM jobs",
@@ -374,25 +374,25 @@ WORDINGS: Final[Wordings] = {
         "3 deadlocks in the last minute; these sessions waited for each other just before one: session 61 "
         "(app-7): UPDATE jobs SET state = 2 and session 62 (app-8): DELETE FROM jobs",
     ),
-    ServerText.DEADLOCK_REPORTS: (
+    ServerVerdictText.DEADLOCK_REPORTS: (
         {"text": "3 deadlocks in the last minute", "place": "the server's log"},
         "3 deadlocks in the last minute; their statements are in the server's log",
     ),
-    ServerText.DEADLOCK_SESSION: (
+    ServerVerdictText.DEADLOCK_SESSION: (
         {"session": 61, "who": " (app-7)", "statement": "UPDATE jobs SET state = 2"},
         "session 61 (app-7): UPDATE jobs SET state = 2",
     ),
-    ServerText.COMMITS_WAIT: (
+    ServerVerdictText.COMMITS_WAIT: (
         {"sessions": 20.5, "busy": 24.0, "names": "WalSync, WALWrite"},
         "20.5 of 24.0 active sessions wait for the log (WalSync, WALWrite)",
     ),
-    ServerText.PER_COMMIT: ({"time": "28 ms"}, "28 ms per commit"),
-    ServerText.COMMITS: ({"rate": 76.0}, "76 commits/s"),
-    ServerText.MESSAGES_PER_COMMIT: (
+    ServerVerdictText.PER_COMMIT: ({"time": "28 ms"}, "28 ms per commit"),
+    ServerVerdictText.COMMITS: ({"rate": 76.0}, "76 commits/s"),
+    ServerVerdictText.MESSAGES_PER_COMMIT: (
         {"messages": 1.3, "batch": 10, "rate": 760.0},
         "1.3 messages per commit; batches of 10 would allow 760 messages/s",
     ),
-    ServerText.PAGES_WAIT: (
+    ServerVerdictText.PAGES_WAIT: (
         {
             "sessions": 12.5,
             "busy": 24.0,
@@ -402,9 +402,9 @@ WORDINGS: Final[Wordings] = {
         "12.5 of 24.0 active sessions wait for a page of index jobs_pkey of dbo.Jobs, most for page 1:4711 "
         "(PAGELATCH_EX, PAGELATCH_SH)",
     ),
-    ServerText.INDEX: ({"index": "jobs_pkey", "table": "dbo.Jobs"}, "index jobs_pkey of dbo.Jobs"),
-    ServerText.MOST_FOR_PAGE: ({"page": "1:4711"}, ", most sessions for page 1:4711"),
-    ServerText.HOT_PLACE: (
+    ServerVerdictText.INDEX: ({"index": "jobs_pkey", "table": "dbo.Jobs"}, "index jobs_pkey of dbo.Jobs"),
+    ServerVerdictText.MOST_FOR_PAGE: ({"page": "1:4711"}, ", most sessions for page 1:4711"),
+    ServerVerdictText.HOT_PLACE: (
         {
             "place": "index jobs_pkey of dbo.Jobs",
             "share": "98 %",
@@ -414,15 +414,15 @@ WORDINGS: Final[Wordings] = {
         "index jobs_pkey of dbo.Jobs, which has 98 % of these waits, most sessions for page 1:4711; "
         "OPTIMIZE_FOR_SEQUENTIAL_KEY is off",
     ),
-    ServerText.SEQUENTIAL_KEY: ({"state": "on"}, "; OPTIMIZE_FOR_SEQUENTIAL_KEY is on"),
-    ServerText.MOST_FOR: ({"page": "1:4711"}, ", most for page 1:4711"),
-    ServerText.TABLE_OR_INDEXES: (
+    ServerVerdictText.SEQUENTIAL_KEY: ({"state": "on"}, "; OPTIMIZE_FOR_SEQUENTIAL_KEY is on"),
+    ServerVerdictText.MOST_FOR: ({"page": "1:4711"}, ", most for page 1:4711"),
+    ServerVerdictText.TABLE_OR_INDEXES: (
         {"table": "public.jobs", "plural": "es", "names": "jobs_pkey, jobs_ready"},
         "public.jobs or its indexes jobs_pkey, jobs_ready",
     ),
-    ServerText.DEAD_ROWS: ({"count": 1234, "plural": "s"}, "1,234 dead rows"),
-    ServerText.ROWS_BEFORE: ({"count": 4.0}, ", 4.0 before"),
-    ServerText.VACUUM_HELD_BACK_PER_POP: (
+    ServerVerdictText.DEAD_ROWS: ({"count": 1234, "plural": "s"}, "1,234 dead rows"),
+    ServerVerdictText.ROWS_BEFORE: ({"count": 4.0}, ", 4.0 before"),
+    ServerVerdictText.VACUUM_HELD_BACK_PER_POP: (
         {
             "holder": "session 61 (idle in transaction, 2 m 05 s, app-7)",
             "dead": "5,361 dead rows",
@@ -432,16 +432,16 @@ WORDINGS: Final[Wordings] = {
         "session 61 (idle in transaction, 2 m 05 s, app-7) keeps vacuum from removing 5,361 dead rows: 412 rows "
         "touched per pop, 4.0 before",
     ),
-    ServerText.VACUUM_HELD_BACK: (
+    ServerVerdictText.VACUUM_HELD_BACK: (
         {"holder": "session 61 (idle in transaction, 2 m 05 s, app-7)", "dead": "40,112 dead rows"},
         "session 61 (idle in transaction, 2 m 05 s, app-7) keeps vacuum from removing 40,112 dead rows",
     ),
-    ServerText.OF_ALL_DATABASES: ({}, " of all databases"),
-    ServerText.VERSIONS_KEPT: (
+    ServerVerdictText.OF_ALL_DATABASES: ({}, " of all databases"),
+    ServerVerdictText.VERSIONS_KEPT: (
         {"holder": "session 61 (idle in transaction, 2 m 05 s, app-7)", "size": "1.0 GB", "whose": " of all databases"},
         "session 61 (idle in transaction, 2 m 05 s, app-7) keeps 1.0 GB of row versions of all databases",
     ),
-    ServerText.READS_PER_POP: (
+    ServerVerdictText.READS_PER_POP: (
         {
             "kept": "session 61 (idle in transaction, 2 m 05 s, app-7) keeps 300 MB of row versions",
             "reads": 412.0,
@@ -450,14 +450,14 @@ WORDINGS: Final[Wordings] = {
         "session 61 (idle in transaction, 2 m 05 s, app-7) keeps 300 MB of row versions: 412 logical reads per "
         "pop, 4.0 before",
     ),
-    ServerText.PER_POPPED_MESSAGE: ({"rows": 500.0}, "500 per popped message"),
-    ServerText.NO_MESSAGE_POPPED: ({}, "and no message is popped"),
-    ServerText.GHOSTS_SKIPPED: (
+    ServerVerdictText.PER_POPPED_MESSAGE: ({"rows": 500.0}, "500 per popped message"),
+    ServerVerdictText.NO_MESSAGE_POPPED: ({}, "and no message is popped"),
+    ServerVerdictText.GHOSTS_SKIPPED: (
         {"rate": 38000.0, "each": "500 per popped message", "made": 76.0},
         "scans skip 38,000 ghost records/s on this server, 500 per popped message; this queue makes 76/s",
     ),
-    AccessText.NO_CONNECTION: ({}, "no connection"),
-    AccessText.LAST_SEEN: (
+    AccessVerdictText.NO_CONNECTION: ({}, "no connection"),
+    AccessVerdictText.LAST_SEEN: (
         {"text": "permission denied for table jobs", "time": "04:12:00 UTC"},
         "permission denied for table jobs; last seen at 04:12:00 UTC",
     ),

@@ -14,7 +14,7 @@ from qmon.workload.counter_slots import SlotText
 from qmon.workload.load_driver import LoadText
 from qmon.workload.load_plan import LoadPlanText
 from qmon.workload.run_load import RunLoadText
-from qmon.workload.workload_statements import StatementText
+from qmon.workload.workload_statements import WorkloadStatementText
 from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {
@@ -67,7 +67,7 @@ WORDINGS: Final[Wordings] = {
     LoadPlanText.NEGATIVE: ({"name": "pop rate", "value": -1}, "pop rate must be 0 or more, not -1"),
     LoadPlanText.SIZES: ({}, "a batch must have 1 to 10,000 messages, and a message 1 to 10,000,000 bytes"),
     RunLoadText.SECONDS: ({"seconds": 0}, "a load must last more than 0 seconds and at most seven days, not 0 s"),
-    StatementText.NOT_INSTALLED: (
+    WorkloadStatementText.NOT_INSTALLED: (
         {"queue": "orders"},
         "orders was not installed by qmon, and a load would write to this queue; install a separate queue with:"
         " qmon design install",

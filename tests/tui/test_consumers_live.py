@@ -12,7 +12,7 @@ from typing import Final
 import pyodbc
 import pytest
 
-from qmon.model.consumer_list import Consumer, Unknown
+from qmon.model.consumer_list import ListedConsumer, Unknown
 from qmon.model.layout.layout import OwnerColumn
 from qmon.tui.consumers.consumers_screen import ConsumerDetails, ConsumersScreen
 from tests.facts import connected, query
@@ -33,7 +33,7 @@ TAKE: Final = "UPDATE public.jobs SET status = 'working', started_at = now(), pi
 BY_SESSION: Final = replace(layout(), owner=OwnerColumn("pid", "session"))
 
 
-def consumers(real: Real) -> dict[str, Consumer]:
+def consumers(real: Real) -> dict[str, ListedConsumer]:
     """Return the listed consumers by name."""
     screen = real.app.screen
     return {each.name: each for each in screen.found.consumers} if isinstance(screen, ConsumersScreen) else {}

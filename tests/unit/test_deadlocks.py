@@ -7,7 +7,7 @@ from dataclasses import replace
 from qmon.model.evidence import TargetEvidence
 from qmon.model.samples.deadlock_samples import Circle, CircleSample
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.model.verdicts.server_verdicts import DEADLOCKS, ServerText
+from qmon.model.verdicts.server_verdicts import DEADLOCKS, ServerVerdictText
 from qmon.model.waits.deadlock_circles import Deadlocks, find_circles
 from qmon.monitor.state.rates.counter_windows import DeadlockTrack
 from tests.unit.blocking import CIRCLE, A, B
@@ -48,13 +48,13 @@ def proof(found: Deadlocks, *queues: QueueSamples) -> str | None:
 
 def test_the_proof_has_both_statements_where_they_were_seen() -> None:
     mine, other = fifo(COUNTERS), QueueSamples(STATUS, counters=replace(COUNTERS, table_id=2))
-    said = ServerText.DEADLOCKED_SESSIONS.render(
-        text=ServerText.DEADLOCKS.render(count=3),
-        sessions=ServerText.DEADLOCK_SESSION.render(
+    said = ServerVerdictText.DEADLOCKED_SESSIONS.render(
+        text=ServerVerdictText.DEADLOCKS.render(count=3),
+        sessions=ServerVerdictText.DEADLOCK_SESSION.render(
             session=21, who=" (mailer)", statement="SELECT * FROM t WHERE id = 2 FOR UPDATE"
         )
         + " and "
-        + ServerText.DEADLOCK_SESSION.render(session=22, who="", statement="DELETE FROM t WHERE id = 1"),
+        + ServerVerdictText.DEADLOCK_SESSION.render(session=22, who="", statement="DELETE FROM t WHERE id = 1"),
     )
     assert proof(Deadlocks(3, 0.0, (CIRCLE,)), mine, other) == said
     assert proof(Deadlocks(3, 0.0, (CIRCLE,)), other, mine) is None, "they are about the other queue"
@@ -64,8 +64,8 @@ def test_the_proof_has_both_statements_where_they_were_seen() -> None:
 
 def test_what_was_not_seen_is_not_invented() -> None:
     mine, other = fifo(COUNTERS), QueueSamples(STATUS, counters=replace(COUNTERS, table_id=2))
-    assert proof(Deadlocks(3, 0.0, ()), mine) == ServerText.DEADLOCK_REPORTS.render(
-        text=ServerText.DEADLOCKS.render(count=3), place=ServerText.SERVER_LOG
+    assert proof(Deadlocks(3, 0.0, ()), mine) == ServerVerdictText.DEADLOCK_REPORTS.render(
+        text=ServerVerdictText.DEADLOCKS.render(count=3), place=ServerVerdictText.SERVER_LOG
     )
     assert proof(Deadlocks(3, 0.0, ()), mine, other) is None, "the queue is unknown"
 

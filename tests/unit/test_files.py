@@ -22,7 +22,6 @@ from qmon.errors import BadInput
 from qmon.model.formatting import count_text
 from qmon.operate.audit import Audit
 from qmon.recording.write.segment_writer import SegmentWriter
-from qmon.tui.shared.saving import write_new_file
 from tests.wordings import has, pattern
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps rights in lists of its own")
@@ -61,7 +60,7 @@ def test_what_is_made_is_the_user_s_alone_whatever_the_umask(tmp_path: Path, uma
     write_proposal(home / "qmon.toml", "", force=False)
     append_blocks(home / "other" / "qmon.toml", "shop", "postgresql://h/shop", [])
     Audit(home / "state" / "operations.jsonl").write("begin", {})
-    write_new_file(home / "saved.csv", "a,b\n")
+    files.write_user_file(home / "saved.csv", "a,b\n")
     files.replace_file(home / "report.html", "<html>")
     SegmentWriter(home / "recordings" / "shop" / "open", home / "recordings" / "shop" / "sealed")
     made = sorted(path for path in (tmp_path / "made").rglob("*"))
@@ -91,7 +90,7 @@ def test_a_full_disk_leaves_the_old_file_whole(tmp_path: Path, room: int) -> Non
         with pytest.raises(OSError, match="File too large"):
             files.replace_file(place, "y = 1\n" * 1000)
         with pytest.raises(BadInput, match="cannot be written"):
-            write_new_file(tmp_path / "saved.csv", "x" * 2000)
+            files.write_user_file(tmp_path / "saved.csv", "x" * 2000)
     assert place.read_text() == OLD
     assert [path.name for path in tmp_path.iterdir()] == ["qmon.toml"]
 

@@ -10,7 +10,7 @@ import pytest
 from qmon.model.evidence import Ghosts, QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure
 from qmon.model.rates.queue_use import IndexUse, QueueUse
-from qmon.model.verdicts.server_verdicts import CLEANUP_BEHIND, HORIZON, ServerText
+from qmon.model.verdicts.server_verdicts import CLEANUP_BEHIND, HORIZON, ServerVerdictText
 from qmon.model.view import View
 from qmon.tui.waits import usage_panel, waits_panel
 from tests.unit.polls import poll
@@ -35,7 +35,9 @@ def proof(ghosts: Ghosts | None, use: QueueUse | None = USE, pops: Figure | None
 
 def test_many_ghosts_for_each_popped_message_are_said_with_both_figures() -> None:
     assert proof(MANY) == (
-        ServerText.GHOSTS_SKIPPED.render(rate=20000, each=ServerText.PER_POPPED_MESSAGE.render(rows=500), made=50)
+        ServerVerdictText.GHOSTS_SKIPPED.render(
+            rate=20000, each=ServerVerdictText.PER_POPPED_MESSAGE.render(rows=500), made=50
+        )
     )
 
 
@@ -53,7 +55,7 @@ def test_nothing_is_said_without_one_of_the_figures() -> None:
 def test_pops_that_have_stopped_behind_ghosts_are_said() -> None:
     given = replace(SEEN, target=TargetEvidence(ghosts=MANY), pop_rate=Figure(0.0), recent_pop_rate=Figure(0.0))
     assert CLEANUP_BEHIND.proof(replace(given, ready=Figure(400.0))) == (
-        ServerText.GHOSTS_SKIPPED.render(rate=20000, each=ServerText.NO_MESSAGE_POPPED, made=50)
+        ServerVerdictText.GHOSTS_SKIPPED.render(rate=20000, each=ServerVerdictText.NO_MESSAGE_POPPED, made=50)
     )
 
 
@@ -111,7 +113,9 @@ def test_rates_of_ghosts_are_shown_by_index_and_for_the_server() -> None:
         piece for line in waits_panel.counter_lines(view, 200) for piece, _ in line
     )
     assert {each.code: each.proof for each in queue.verdicts}["cleanup behind"] == (
-        ServerText.GHOSTS_SKIPPED.render(rate=9000, each=ServerText.PER_POPPED_MESSAGE.render(rows=900), made=50)
+        ServerVerdictText.GHOSTS_SKIPPED.render(
+            rate=9000, each=ServerVerdictText.PER_POPPED_MESSAGE.render(rows=900), made=50
+        )
     )
 
 

@@ -17,7 +17,7 @@ from qmon.model.samples.client_samples import MOST_CLIENTS
 from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
 from qmon.model.samples.wait_samples import WaitSource, WaitTotal, WaitTotals
 from qmon.model.snapshot import Snapshot
-from qmon.model.verdicts.server_verdicts import HORIZON, LOG, ServerText
+from qmon.model.verdicts.server_verdicts import HORIZON, LOG, ServerVerdictText
 from qmon.model.view import QueueView
 from qmon.model.waits.horizon_holders import HolderText, holder_text, long_holder, next_holder
 from qmon.model.waits.wait_rates import Waiting, WaitRate
@@ -38,11 +38,11 @@ def held(holder: HorizonSample | None, use: QueueUse | None, ready: float = 10) 
 
 def test_the_proof_names_who_holds_it_and_what_pops_touch() -> None:
     assert held(HOLDER, USE) == (
-        ServerText.VACUUM_HELD_BACK_PER_POP.render(
+        ServerVerdictText.VACUUM_HELD_BACK_PER_POP.render(
             holder=HolderText.SESSION.render(session=61) + " (idle in transaction, 40 s, app-7)",
-            dead=ServerText.DEAD_ROWS.render(count=5361, plural="s"),
+            dead=ServerVerdictText.DEAD_ROWS.render(count=5361, plural="s"),
             rows=412,
-            before=ServerText.ROWS_BEFORE.render(count=1.2),
+            before=ServerVerdictText.ROWS_BEFORE.render(count=1.2),
         )
     )
 
@@ -79,9 +79,9 @@ def test_what_is_no_sign(holder: HorizonSample | None, use: QueueUse | None) -> 
 def test_many_dead_rows_are_a_sign_even_where_nothing_is_popped() -> None:
     many = replace(USE, dead=60_000, rows_per_pop=Figure.unknown(Reason.NOTHING_POPPED))
     assert held(replace(HOLDER, held_s=60.0), many) == (
-        ServerText.VACUUM_HELD_BACK.render(
+        ServerVerdictText.VACUUM_HELD_BACK.render(
             holder=HolderText.SESSION.render(session=61) + " (idle in transaction, 1 m 00 s, app-7)",
-            dead=ServerText.DEAD_ROWS.render(count=60000, plural="s"),
+            dead=ServerVerdictText.DEAD_ROWS.render(count=60000, plural="s"),
         )
     )
     assert held(replace(HOLDER, held_s=59.9), many) is None, "not within a minute"
@@ -167,13 +167,13 @@ def log(waiting: Waiting | None, commits: float | None, pops: float = 50.0) -> s
 
 def test_commits_that_wait_for_the_log() -> None:
     assert log(WAITING, 76.0) == (
-        ServerText.COMMITS_WAIT.render(sessions=3.8, busy=4.0, names="LWLock:WALWrite, IO:WalSync")
+        ServerVerdictText.COMMITS_WAIT.render(sessions=3.8, busy=4.0, names="LWLock:WALWrite, IO:WalSync")
         + ": "
-        + ServerText.PER_COMMIT.render(time="50 ms")
+        + ServerVerdictText.PER_COMMIT.render(time="50 ms")
         + ", "
-        + ServerText.COMMITS.render(rate=76)
+        + ServerVerdictText.COMMITS.render(rate=76)
         + ", "
-        + ServerText.MESSAGES_PER_COMMIT.render(messages=1.3, batch=10, rate=760)
+        + ServerVerdictText.MESSAGES_PER_COMMIT.render(messages=1.3, batch=10, rate=760)
     )
     assert log(WAITING, 2_000.0) is None, "two milliseconds are a healthy disk, and others do the commits"
     assert log(WAITING, 76.0, pops=0.0) is None, "this queue commits nothing"
@@ -185,13 +185,13 @@ def test_commits_that_wait_for_the_log() -> None:
 
 def test_one_commit_a_message_is_bound_by_the_log_however_quick_the_disk_is() -> None:
     assert log(WAITING, 2_000.0, pops=1_000.0) == (
-        ServerText.COMMITS_WAIT.render(sessions=3.8, busy=4.0, names="LWLock:WALWrite, IO:WalSync")
+        ServerVerdictText.COMMITS_WAIT.render(sessions=3.8, busy=4.0, names="LWLock:WALWrite, IO:WalSync")
         + ": "
-        + ServerText.PER_COMMIT.render(time="1.9 ms")
+        + ServerVerdictText.PER_COMMIT.render(time="1.9 ms")
         + ", "
-        + ServerText.COMMITS.render(rate=2000)
+        + ServerVerdictText.COMMITS.render(rate=2000)
         + ", "
-        + ServerText.MESSAGES_PER_COMMIT.render(messages=1.0, batch=10, rate=20000)
+        + ServerVerdictText.MESSAGES_PER_COMMIT.render(messages=1.0, batch=10, rate=20000)
     )
     assert log(WAITING, 2_000.0, pops=10_000.0) is None, "ten messages a commit: the log is not the ceiling"
     light = replace(WAITING, rates=tuple(replace(rate, sessions=rate.sessions / 10) for rate in WAITING.rates))
@@ -202,9 +202,9 @@ def test_one_commit_a_message_is_bound_by_the_log_however_quick_the_disk_is() ->
 
 def test_where_the_server_counts_its_own_figure_is_told() -> None:
     counted = Waiting(WaitSource.COUNTED, 4.0, None, (WaitRate("wait", "WRITELOG", 2.0, 1.0, 40.0, 0.05),))
-    assert log(counted, None) == ServerText.COMMITS_WAIT.render(
+    assert log(counted, None) == ServerVerdictText.COMMITS_WAIT.render(
         sessions=2.0, busy=2.0, names="WRITELOG"
-    ) + ": " + ServerText.PER_COMMIT.render(time="50 ms")
+    ) + ": " + ServerVerdictText.PER_COMMIT.render(time="50 ms")
 
 
 def test_the_status_report_has_rows_per_pop_waits_and_the_holder() -> None:
@@ -245,15 +245,15 @@ def test_the_status_report_has_rows_per_pop_waits_and_the_holder() -> None:
             STORE,
             READS,
             40.0,
-            pattern(ServerText.VERSIONS_KEPT, size="300 MB", whose="")
-            + pattern(ServerText.READS_PER_POP, kept="", reads=412, before=12.0),
+            pattern(ServerVerdictText.VERSIONS_KEPT, size="300 MB", whose="")
+            + pattern(ServerVerdictText.READS_PER_POP, kept="", reads=412, before=12.0),
         ),
         (
             replace(STORE, whole_server=True),
             READS,
             40.0,
-            pattern(ServerText.VERSIONS_KEPT, size="300 MB", whose=ServerText.OF_ALL_DATABASES)
-            + pattern(ServerText.READS_PER_POP, kept="", reads=412),
+            pattern(ServerVerdictText.VERSIONS_KEPT, size="300 MB", whose=ServerVerdictText.OF_ALL_DATABASES)
+            + pattern(ServerVerdictText.READS_PER_POP, kept="", reads=412),
         ),
         (STORE, replace(READS, before=200.0), 70.0, None),
         (STORE, replace(READS, reads_per_pop=Figure(40.0)), 70.0, None),
@@ -261,7 +261,7 @@ def test_the_status_report_has_rows_per_pop_waits_and_the_holder() -> None:
             replace(STORE, persistent_bytes=2**30),
             replace(READS, before=None),
             70.0,
-            pattern(ServerText.VERSIONS_KEPT, size="1.3 GB", whose=""),
+            pattern(ServerVerdictText.VERSIONS_KEPT, size="1.3 GB", whose=""),
         ),
         (replace(STORE, persistent_bytes=2**30), replace(READS, before=None), 40.0, None),
     ],

@@ -10,7 +10,7 @@ from qmon.model.evidence import QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure
 from qmon.model.rates.queue_use import IndexUse, QueueUse
 from qmon.model.samples.wait_samples import LatchSample, WaitSource
-from qmon.model.verdicts.server_verdicts import LATCH, ServerText
+from qmon.model.verdicts.server_verdicts import LATCH, ServerVerdictText
 from qmon.model.waits.wait_rates import Waiting, WaitRate
 from tests.unit.polls import COUNTERS, FIFO, fifo, poll
 from tests.unit.rule_inputs import FINE
@@ -47,13 +47,13 @@ def proof(
 
 def test_the_indexes_stand_in_the_order_of_what_is_touched_most() -> None:
     def said(place: str) -> str:
-        return ServerText.PAGES_WAIT.render(sessions=13.2, busy=24.0, place=place, names="LWLock:BufferContent")
+        return ServerVerdictText.PAGES_WAIT.render(sessions=13.2, busy=24.0, place=place, names="LWLock:BufferContent")
 
     assert proof(SEEN) == said(
-        ServerText.TABLE_OR_INDEXES.render(table="public.t", plural="es", names="t_pkey, t_state")
+        ServerVerdictText.TABLE_OR_INDEXES.render(table="public.t", plural="es", names="t_pkey, t_state")
     )
     assert proof(SEEN, use=replace(USE, parts=(TABLE, PARTS[2]))) == (
-        said(ServerText.TABLE_OR_INDEXES.render(table="public.t", plural="", names="t_pkey"))
+        said(ServerVerdictText.TABLE_OR_INDEXES.render(table="public.t", plural="", names="t_pkey"))
     )
     assert proof(SEEN, use=None) == said("public.t")
 
@@ -62,18 +62,19 @@ def test_where_the_server_tells_index_and_page_they_are_named() -> None:
     counted = Waiting(WaitSource.COUNTED, 4.0, None, (WaitRate("wait", "PAGELATCH_EX", 3.0, 0.9, 900.0, 0.003),))
     told = tuple(replace(each, index_id=9, page="1:4711") for each in SEEN)
     assert proof(told, counted) == (
-        ServerText.PAGES_WAIT.render(
+        ServerVerdictText.PAGES_WAIT.render(
             sessions=3.0,
             busy=3.0,
-            place=ServerText.INDEX.render(index="t_pkey", table="public.t") + ServerText.MOST_FOR.render(page="1:4711"),
+            place=ServerVerdictText.INDEX.render(index="t_pkey", table="public.t")
+            + ServerVerdictText.MOST_FOR.render(page="1:4711"),
             names="PAGELATCH_EX",
         )
     )
     heap = tuple(replace(each, index_id=0, page="1:8088 (PFS)") for each in SEEN)
     assert has(
         proof(heap, counted) or "",
-        ServerText.PAGES_WAIT,
-        place="public.t" + ServerText.MOST_FOR.render(page="1:8088 (PFS)"),
+        ServerVerdictText.PAGES_WAIT,
+        place="public.t" + ServerVerdictText.MOST_FOR.render(page="1:8088 (PFS)"),
     )
 
 
@@ -85,8 +86,8 @@ LATCHED = (replace(TABLE, latch_waits=50.0), replace(PARTS[2], latch_waits=700.0
 @pytest.mark.parametrize(
     ("sequential", "key"),
     [
-        (False, ServerText.SEQUENTIAL_KEY.render(state="off")),
-        (True, ServerText.SEQUENTIAL_KEY.render(state="on")),
+        (False, ServerVerdictText.SEQUENTIAL_KEY.render(state="off")),
+        (True, ServerVerdictText.SEQUENTIAL_KEY.render(state="on")),
         (None, ""),
     ],
 )
@@ -94,13 +95,13 @@ def test_a_server_that_tells_no_table_is_believed_by_its_counters(sequential: bo
     counted = Waiting(WaitSource.COUNTED, 4.0, None, (WaitRate("wait", "PAGELATCH_EX", 3.0, 0.9, 1_000.0, 0.003),))
     parts = (LATCHED[0], replace(LATCHED[1], sequential=sequential))
     assert proof(UNTOLD, counted, replace(USE, parts=parts)) == (
-        ServerText.PAGES_WAIT.render(
+        ServerVerdictText.PAGES_WAIT.render(
             sessions=3.0,
             busy=3.0,
-            place=ServerText.HOT_PLACE.render(
-                place=ServerText.INDEX.render(index="t_pkey", table="public.t"),
+            place=ServerVerdictText.HOT_PLACE.render(
+                place=ServerVerdictText.INDEX.render(index="t_pkey", table="public.t"),
                 share="70 %",
-                page=ServerText.MOST_FOR_PAGE.render(page="1:4711"),
+                page=ServerVerdictText.MOST_FOR_PAGE.render(page="1:4711"),
                 sequential=key,
             ),
             names="PAGELATCH_EX",
@@ -108,11 +109,11 @@ def test_a_server_that_tells_no_table_is_believed_by_its_counters(sequential: bo
     )
     named = tuple(replace(each, table_id=SEEN[0].table_id, index_id=9) for each in UNTOLD[:3])
     assert proof((*named, *UNTOLD[3:]), counted, replace(USE, parts=parts)) == (
-        ServerText.PAGES_WAIT.render(
+        ServerVerdictText.PAGES_WAIT.render(
             sessions=3.0,
             busy=3.0,
-            place=ServerText.INDEX.render(index="t_pkey", table="public.t")
-            + ServerText.MOST_FOR.render(page="1:4711")
+            place=ServerVerdictText.INDEX.render(index="t_pkey", table="public.t")
+            + ServerVerdictText.MOST_FOR.render(page="1:4711")
             + key,
             names="PAGELATCH_EX",
         )

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.samples.deadlock_samples import Circle
-from qmon.model.verdicts.server_verdicts import ServerText
+from qmon.model.verdicts.server_verdicts import ServerVerdictText
 from qmon.model.verdicts.server_warnings import WarningText, server_warnings
 from qmon.model.waits.deadlock_circles import Deadlocks
 from qmon.model.waits.queue_lock import QueueLockText
@@ -48,7 +48,7 @@ def test_deadlocks_are_told_unless_they_are_about_a_queue() -> None:
     (said,) = server_warnings(one, Deadlocks(14, 2.0, (ELSEWHERE,)))
     assert said.startswith(
         WarningText.DEADLOCKED_SESSIONS.render(
-            text=ServerText.DEADLOCKS.render(count="14"), sessions=QueueLockText.SESSION.render(session="21")
+            text=ServerVerdictText.DEADLOCKS.render(count="14"), sessions=QueueLockText.SESSION.render(session="21")
         )
     )
     assert server_warnings(one, Deadlocks(14, 2.0, (CIRCLE,))) == (), "the queue has the verdict"
@@ -57,5 +57,5 @@ def test_deadlocks_are_told_unless_they_are_about_a_queue() -> None:
     assert server_warnings(one, Deadlocks(3, 2.0, ())) == (), "the only queue has the verdict"
     (unseen,) = server_warnings(none, Deadlocks(3, 2.0, ()))
     assert unseen == WarningText.DEADLOCK_REPORTS.render(
-        text=WarningText.DEADLOCKS.render(count=3), place=ServerText.SERVER_LOG
+        text=WarningText.DEADLOCKS.render(count=3), place=ServerVerdictText.SERVER_LOG
     )

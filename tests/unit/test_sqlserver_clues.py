@@ -11,7 +11,7 @@ from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.verdicts.message_verdicts import MessageText
+from qmon.model.verdicts.message_verdicts import MessageVerdictText
 from qmon.model.view import View
 from qmon.monitor.catalog.catalog import Catalog, SequenceRows, TableRow
 from qmon.monitor.catalog.resolve import SPARE_SUFFIX, Resolved, _Resolver
@@ -71,13 +71,13 @@ def test_a_message_that_is_away_and_there_again_is_poison(layout: Layout) -> Non
         return str(BIG) if poll % 3 else str(BIG + 1)
 
     told = proofs(watched(layout, TABLE, heads(ids, lambda _: "0", lambda poll: not poll % 3), 14)[-1])
-    assert told[POISON] == MessageText.GIVEN_BACK.render(message=BIG, failures=4, time="13 s", tries="")
+    assert told[POISON] == MessageVerdictText.GIVEN_BACK.render(message=BIG, failures=4, time="13 s", tries="")
 
 
 def test_a_message_that_one_transaction_after_the_other_locks_is_poison() -> None:
     marks = ["0", "0", str(BIG), "0", str(BIG + 1), str(BIG + 2), "0", "0", "0", "0", "0"]
     told = proofs(watched(FIFO, TABLE, heads(lambda _: "7", marks.__getitem__, lambda _: False), 10)[-1])
-    assert told[POISON] == MessageText.GIVEN_BACK.render(message="7", failures=3, time="9.0 s", tries="")
+    assert told[POISON] == MessageVerdictText.GIVEN_BACK.render(message="7", failures=3, time="9.0 s", tries="")
 
 
 def test_the_only_message_of_a_queue_is_seen_to_come_back() -> None:
@@ -85,7 +85,7 @@ def test_the_only_message_of_a_queue_is_seen_to_come_back() -> None:
         return "7" if poll % 2 else None
 
     told = proofs(watched(FIFO, TABLE, heads(ids, lambda _: "0", lambda poll: poll % 2 == 0), 11)[-1])
-    assert told[POISON] == MessageText.GIVEN_BACK.render(message="7", failures=5, time="10 s", tries="")
+    assert told[POISON] == MessageVerdictText.GIVEN_BACK.render(message="7", failures=5, time="10 s", tries="")
 
 
 @pytest.mark.parametrize(
@@ -130,11 +130,11 @@ def sweeps(hole: int | None, orphan: int | None) -> dict[str, Rows]:
 
 def test_what_a_ring_has_lost_is_said() -> None:
     told = proofs(watched(RING, SLOTS, sweeps(BIG + 1, BIG + 2), 8)[-1])
-    assert told["ring hole"].startswith(MessageText.NUMBER_WITHOUT_MESSAGE.render(number=BIG + 1, age="7.0 s"))
-    assert told["ring orphans"] == MessageText.ORPHANS.render(
-        count=MessageText.ONE_MESSAGE,
+    assert told["ring hole"].startswith(MessageVerdictText.NUMBER_WITHOUT_MESSAGE.render(number=BIG + 1, age="7.0 s"))
+    assert told["ring orphans"] == MessageVerdictText.ORPHANS.render(
+        count=MessageVerdictText.ONE_MESSAGE,
         number=BIG + 2,
-        age=MessageText.PUSHED.render(age="40 s"),
+        age=MessageVerdictText.PUSHED.render(age="40 s"),
         swept="",
         waits="",
     )

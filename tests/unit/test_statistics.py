@@ -9,7 +9,7 @@ import pytest
 from qmon.model.evidence import QueueEvidence
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.samples.usage_samples import StatisticsSample, UseSample
-from qmon.model.verdicts.server_verdicts import STATISTICS, ServerText
+from qmon.model.verdicts.server_verdicts import STATISTICS, ServerVerdictText
 from qmon.monitor.state.target_history import TargetHistory
 from tests.unit.polls import COUNTERS, FIFO, fifo, moved, poll
 from tests.unit.rule_inputs import FINE
@@ -23,28 +23,28 @@ def proof(sample: StatisticsSample | None, layout: Layout = FIFO, analyzed: int 
 
 
 def test_the_proof_has_what_plans_believe_what_there_is_and_since_when() -> None:
-    said = ServerText.PLANS_ASSUME.render(
-        believed=ServerText.ROWS.render(rows=12),
+    said = ServerVerdictText.PLANS_ASSUME.render(
+        believed=ServerVerdictText.ROWS.render(rows=12),
         table="public.t",
         rows=40112,
-        when=ServerText.STATISTICS_UPDATED.render(age="10 m 00 s"),
+        when=ServerVerdictText.STATISTICS_UPDATED.render(age="10 m 00 s"),
         command="ANALYZE",
     )
     assert proof(STALE) == said
     never = replace(STALE, estimated_rows=None, updated_at=None)
-    assert proof(never) == ServerText.PLANS_ASSUME.render(
-        believed=ServerText.NO_ROWS,
+    assert proof(never) == ServerVerdictText.PLANS_ASSUME.render(
+        believed=ServerVerdictText.NO_ROWS,
         table="public.t",
         rows=40112,
-        when=ServerText.STATISTICS_NEVER_UPDATED,
+        when=ServerVerdictText.STATISTICS_NEVER_UPDATED,
         command="ANALYZE",
     )
     gone = replace(STALE, estimated_rows=900_000, rows=40, updated_at=990.0)
-    assert proof(gone) == ServerText.PLANS_ASSUME.render(
-        believed=ServerText.ROWS.render(rows=900000),
+    assert proof(gone) == ServerVerdictText.PLANS_ASSUME.render(
+        believed=ServerVerdictText.ROWS.render(rows=900000),
         table="public.t",
         rows=40,
-        when=ServerText.STATISTICS_UPDATED.render(age="10 s"),
+        when=ServerVerdictText.STATISTICS_UPDATED.render(age="10 s"),
         command="ANALYZE",
     )
 
@@ -69,7 +69,7 @@ def test_an_installed_design_is_not_planned_by_statistics() -> None:
 
 
 def test_updated_too_often() -> None:
-    assert proof(None, analyzed=5) == ServerText.STATISTICS_UPDATED_OFTEN.render(table="public.t", times=5)
+    assert proof(None, analyzed=5) == ServerVerdictText.STATISTICS_UPDATED_OFTEN.render(table="public.t", times=5)
     assert proof(None, analyzed=3) is None
 
 

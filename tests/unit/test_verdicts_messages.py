@@ -16,7 +16,7 @@ from qmon.model.sessions.owners import OwnerText, count_owners
 from qmon.model.snapshot import QueueSamples
 from qmon.model.verdicts import RuleInput, judge_queue
 from qmon.model.verdicts.flow_verdicts import FlowText
-from qmon.model.verdicts.message_verdicts import MessageText
+from qmon.model.verdicts.message_verdicts import MessageVerdictText
 from qmon.monitor.state.message_faults import CRASHED_S, CrashTrack, DoubleDeliveryTrack, TriesTrack
 from qmon.monitor.state.ring_tracks import RingTrack
 from tests.unit.rule_inputs import FINE, LAYOUT, POLL, client, owner
@@ -107,12 +107,12 @@ def test_consumers_that_die_one_after_the_other_are_named_with_their_message() -
     found = died(*loop)
     assert found == Crashes(3, 2, 21.0, "3/106", "7")
     verdict, *_ = judge_queue(signs(crashes=found), 100.0, {})[0]
-    which = MessageText.SEVERAL.render(count=2, owner="3/106", message="7")
-    assert verdict.proof == MessageText.CRASHES.render(count=3, time="21 s", which=which)
+    which = MessageVerdictText.SEVERAL.render(count=2, owner="3/106", message="7")
+    assert verdict.proof == MessageVerdictText.CRASHES.render(count=3, time="21 s", which=which)
     assert (verdict.code, verdict.key) == ("consumers crash", "")
     (same, *_), _ = judge_queue(signs(crashes=replace(found, messages=1)), 100.0, {})
     assert same.key == "2"
-    assert MessageText.ALWAYS_ONE.render(message="7", owner="3/106") in same.proof
+    assert MessageVerdictText.ALWAYS_ONE.render(message="7", owner="3/106") in same.proof
     assert died(*loop, (120.0 + CRASHED_S, [])) == found
     assert died(*loop, (121.0 + CRASHED_S, [])) is None, "they died a while ago"
 
@@ -153,8 +153,8 @@ def test_where_a_transaction_holds_the_messages_its_session_is_named() -> None:
 def test_a_message_that_fails_twice_within_two_seconds_or_more_is_poison_after_its_hold() -> None:
     bad = Repeated("88", 2, 2.0, 4)
     assert said(signs(repeated=bad), 3.0) == {
-        "poison message at the head": MessageText.GIVEN_BACK.render(
-            message="88", failures=2, time="2.0 s", tries=MessageText.ATTEMPTS.render(count=4)
+        "poison message at the head": MessageVerdictText.GIVEN_BACK.render(
+            message="88", failures=2, time="2.0 s", tries=MessageVerdictText.ATTEMPTS.render(count=4)
         )
     }
     assert said(signs(repeated=bad), 2.9).keys() == {"cannot tell"}
@@ -221,7 +221,7 @@ def test_a_message_popped_again_while_its_first_owner_is_silent_since_is_in_two_
     assert found == (DoubleDelivery("7", "61/5", "62/5", 12.0),)
     assert said(signs(twice=found), 1.9).keys() == {"cannot tell"}
     assert said(signs(twice=found), 2.0) == {
-        "delivered twice": MessageText.POPPED_TWICE.render(
+        "delivered twice": MessageVerdictText.POPPED_TWICE.render(
             message="7", second="62/5", first="61/5", age="12 s", more=""
         )
     }
@@ -250,16 +250,16 @@ def test_a_hole_is_one_that_consumers_have_drawn_and_its_drawer_is_named_while_t
     loss = ring.record_poll(MessageDiagnostics(sweep=sweep(hole=80), push_drawers=(producer,)), 1000, 18.0)
     assert loss == RingLoss(80, 6.0, producer, swept=1.0)
     assert said(signs(ring_loss=loss), 5.0)["ring hole"] == (
-        MessageText.MAY_PUSH.render(
-            waited=MessageText.NUMBER_WITHOUT_MESSAGE.render(number=80, age="6.0 s"),
-            drawer=MessageText.SESSION.render(session=61) + " (idle in transaction, shop)",
+        MessageVerdictText.MAY_PUSH.render(
+            waited=MessageVerdictText.NUMBER_WITHOUT_MESSAGE.render(number=80, age="6.0 s"),
+            drawer=MessageVerdictText.SESSION.render(session=61) + " (idle in transaction, shop)",
         )
     )
     proven = ring.record_poll(
         MessageDiagnostics(sweep=sweep(hole=80), push_drawers=(replace(producer, transaction_s=1.0),)), 1000, 20.0
     )
-    assert said(signs(ring_loss=proven), 5.0)["ring hole"] == MessageText.NO_TRANSACTION.render(
-        waited=MessageText.NUMBER_WITHOUT_MESSAGE.render(number=80, age="8.0 s")
+    assert said(signs(ring_loss=proven), 5.0)["ring hole"] == MessageVerdictText.NO_TRANSACTION.render(
+        waited=MessageVerdictText.NUMBER_WITHOUT_MESSAGE.render(number=80, age="8.0 s")
     )
     assert said(signs(ring_loss=proven), 4.9).keys() == {"cannot tell"}
     assert ring.record_poll(MessageDiagnostics(sweep=sweep()), 1000, 22.0) == RingLoss(swept=1.0)
@@ -274,14 +274,20 @@ def test_an_orphan_must_be_seen_in_two_sweeps_of_its_slots() -> None:
     loss = ring.record_poll(MessageDiagnostics(sweep=sweep(orphan=70)), 2000, 14.0)
     assert loss == RingLoss(orphans=1, orphan=70, orphan_s=40.0, swept=1.0)
     assert said(signs(ring_loss=loss), 5.0) == {
-        "ring orphans": MessageText.ORPHANS.render(
-            count=MessageText.ONE_MESSAGE, number=70, age=MessageText.PUSHED.render(age="40 s"), swept="", waits=""
+        "ring orphans": MessageVerdictText.ORPHANS.render(
+            count=MessageVerdictText.ONE_MESSAGE,
+            number=70,
+            age=MessageVerdictText.PUSHED.render(age="40 s"),
+            swept="",
+            waits="",
         )
     }
     consumer = DrawerSample(10, 77, "mailer", "idle in transaction", 50.0)
     held = ring.record_poll(MessageDiagnostics(sweep=sweep(orphan=70), pop_drawers=(consumer,)), 2000, 15.0)
     assert said(signs(ring_loss=held), 5.0)["ring orphans"].endswith(
-        MessageText.PUSHED.render(age="40 s")
-        + MessageText.MAY_POP.render(drawer=MessageText.SESSION.render(session=77) + " (idle in transaction, mailer)")
+        MessageVerdictText.PUSHED.render(age="40 s")
+        + MessageVerdictText.MAY_POP.render(
+            drawer=MessageVerdictText.SESSION.render(session=77) + " (idle in transaction, mailer)"
+        )
     )
     assert ring.record_poll(MessageDiagnostics(sweep=sweep(orphan=75)), 2000, 16.0) == RingLoss(swept=1.0)

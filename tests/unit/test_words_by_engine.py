@@ -14,7 +14,7 @@ from qmon.model.evidence import QueueEvidence, TargetEvidence
 from qmon.model.figure import Severity
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.server_health_verdicts import ServerHealthText
-from qmon.model.verdicts.server_verdicts import DEADLOCKS, HORIZON, STATISTICS, ServerText
+from qmon.model.verdicts.server_verdicts import DEADLOCKS, HORIZON, STATISTICS, ServerVerdictText
 from qmon.model.waits.deadlock_circles import Deadlocks
 from qmon.model.waits.meanings import MEANT_POSTGRES
 from qmon.model.waits.meanings_sqlserver import MEANINGS as MEANT_SQLSERVER
@@ -26,8 +26,8 @@ from tests.words import OF_ENGINE, PROOFS
 QMON: Final = Path(__file__).parents[2] / "qmon"
 # Texts with such a word that need no choice by engine, and why.
 EXCUSED: Final = {
-    ServerText.VACUUM_HELD_BACK: "only where dead rows are counted, which SQL Server does not",
-    ServerText.VACUUM_HELD_BACK_PER_POP: "the same",
+    ServerVerdictText.VACUUM_HELD_BACK: "only where dead rows are counted, which SQL Server does not",
+    ServerVerdictText.VACUUM_HELD_BACK_PER_POP: "the same",
     "dead rows": "a term that only screens about PostgreSQL show",
     "dead row": "the same",
     "old versions of rows that vacuum has not removed yet": "its meaning",
@@ -40,19 +40,19 @@ EXCUSED: Final = {
     " in tempdb": "`versions.held` is asked if `versions.keeps`",
     "row versions ": "the same",
     " of row versions": "the same",
-    ServerText.VERSIONS_KEPT: "only where a version store was read",
+    ServerVerdictText.VERSIONS_KEPT: "only where a version store was read",
     "old row versions": "the same",
     "old row versions can be removed": "`versions.keeps` is asked first",
     ServerHealthText.ROW_VERSIONS: "if no dead rows are counted",
     ", and ghost rows; ": "the same as old row versions",
-    ServerText.GHOSTS_SKIPPED: "only where the server counts ghosts that scans skip",
+    ServerVerdictText.GHOSTS_SKIPPED: "only where the server counts ghosts that scans skip",
     "ghosts skipped": "the same",
     "GHOST/s": "only where the server counts rows that become ghosts",
     "ghosted": "the name of a figure, not shown",
     "row versions: each message is a new row to the server": "a word of both: rowversion, and what MVCC keeps",
-    ServerText.EVENT_SESSION: "chosen by engine",
+    ServerVerdictText.EVENT_SESSION: "chosen by engine",
     " dead row": "the same",
-    ServerText.DEAD_ROWS: "only where dead rows are counted",
+    ServerVerdictText.DEAD_ROWS: "only where dead rows are counted",
     " dead rows here": "the same",
     "dead rows ": "the same",
     " dead rows of the queues; ": "`versions.keeps` is asked first",

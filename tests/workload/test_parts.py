@@ -21,7 +21,7 @@ from qmon.workload.load_plan import LoadPlanText, PlannedFault, QueueLoad, proce
 from qmon.workload.member_thread import MAX_DEBT_S, Pacer
 from qmon.workload.spec import MemberSpec, WorkerSpec
 from qmon.workload.workload_messages import is_poison, make_message
-from qmon.workload.workload_statements import StatementText
+from qmon.workload.workload_statements import WorkloadStatementText
 from tests import needs
 from tests.wordings import pattern
 
@@ -163,7 +163,7 @@ def test_a_spec_survives_its_pipe_and_hides_its_password() -> None:
 @pytest.mark.parametrize(
     ("loads", "faults", "refused"),
     [
-        ([QueueLoad(layout("a", installed=False))], [], StatementText.NOT_INSTALLED.render(queue="a")),
+        ([QueueLoad(layout("a", installed=False))], [], WorkloadStatementText.NOT_INSTALLED.render(queue="a")),
         ([QueueLoad(layout("a"), producers=201)], [], LoadPlanText.CLIENTS),
         ([QueueLoad(layout("a"), rate=-1.0)], [], LoadPlanText.NEGATIVE.render(name="rate", value=-1.0)),
         ([QueueLoad(layout("a"), fail_share=1.5)], [], LoadPlanText.SHARE.render(name="fail share", value=1.5)),

@@ -74,13 +74,7 @@ def incident(
         for line in text.splitlines():
             print_output(line)
     else:
-        path = files.resolve_user_path(file)
-        try:
-            files.write_new_file(path, text)
-        except FileExistsError:
-            raise BadInput(f"{path} already exists: nothing was written") from None
-        except OSError as problem:
-            raise BadInput(f"{path}: cannot be written: {problem.strerror or problem}") from None
+        path = files.write_user_file(file, text)
         print_note(f"qmon: {len(note.queues):,} queues, {len(note.events):,} events in {path}")
     if reader.damage:
         print_note(f"qmon: {reader.damage}")

@@ -15,7 +15,7 @@ from qmon.model.verdicts.rule import Rule, RuleInput, may_have_popped
 from qmon.model.waits.horizon_holders import holder_name, long_holder
 
 
-class AccessText(Text):
+class AccessVerdictText(Text):
     """Proofs about the access to the server."""
 
     NO_CONNECTION = "no connection"
@@ -27,7 +27,9 @@ UNREACHABLE: Final = "unreachable"
 
 def unreachable_verdict(reason: str) -> Verdict:
     """Return the verdict about a target that cannot be reached. ``reason``: the error while connecting."""
-    return Verdict(UNREACHABLE, reason or AccessText.NO_CONNECTION, Severity.CRITICAL, cause=AccessText.NO_CONNECTION)
+    return Verdict(
+        UNREACHABLE, reason or AccessVerdictText.NO_CONNECTION, Severity.CRITICAL, cause=AccessVerdictText.NO_CONNECTION
+    )
 
 
 def _locked_proof(context: RuleInput) -> str | None:
@@ -78,7 +80,7 @@ def _cannot_see_proof(context: RuleInput) -> str | None:
         return None
     if context.last_seen_at is None:
         return found.text
-    return AccessText.LAST_SEEN.render(text=found.text, time=time_of_day(context.last_seen_at))
+    return AccessVerdictText.LAST_SEEN.render(text=found.text, time=time_of_day(context.last_seen_at))
 
 
 CANNOT_SEE = Rule(CANNOT_SEE_CODE, Severity.CRITICAL, 0.0, _cannot_see_proof)

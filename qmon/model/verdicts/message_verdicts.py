@@ -11,7 +11,7 @@ from qmon.model.texts import Text
 from qmon.model.verdicts.rule import Rule, RuleInput, holds_always
 
 
-class MessageText(Text):
+class MessageVerdictText(Text):
     """Proofs about single messages."""
 
     ATTEMPTS = ", {count:,} attempts in total"
@@ -47,8 +47,10 @@ def _poison_proof(context: RuleInput) -> str | None:
     bad = context.queue.repeated
     if bad is None or bad.failures < _MIN_FAILURES or bad.seconds < _MIN_SEEN_S:
         return None
-    tries = MessageText.ATTEMPTS.render(count=bad.attempts) if bad.attempts is not None else ""
-    return MessageText.GIVEN_BACK.render(message=bad.id, failures=bad.failures, time=duration(bad.seconds), tries=tries)
+    tries = MessageVerdictText.ATTEMPTS.render(count=bad.attempts) if bad.attempts is not None else ""
+    return MessageVerdictText.GIVEN_BACK.render(
+        message=bad.id, failures=bad.failures, time=duration(bad.seconds), tries=tries
+    )
 
 
 def _crashes_proof(context: RuleInput) -> str | None:
@@ -56,10 +58,10 @@ def _crashes_proof(context: RuleInput) -> str | None:
     if found is None:
         return None
     if found.messages == 1:
-        which = MessageText.ALWAYS_ONE.render(message=found.message, owner=found.owner)
+        which = MessageVerdictText.ALWAYS_ONE.render(message=found.message, owner=found.owner)
     else:
-        which = MessageText.SEVERAL.render(count=found.messages, owner=found.owner, message=found.message)
-    return MessageText.CRASHES.render(count=found.count, time=duration(found.seconds), which=which)
+        which = MessageVerdictText.SEVERAL.render(count=found.messages, owner=found.owner, message=found.message)
+    return MessageVerdictText.CRASHES.render(count=found.count, time=duration(found.seconds), which=which)
 
 
 def _is_always_one(context: RuleInput) -> bool:
@@ -71,8 +73,10 @@ def _twice_proof(context: RuleInput) -> str | None:
     if not context.queue.twice:
         return None
     one = context.queue.twice[0]
-    more = MessageText.ALSO_MORE.render(count=len(context.queue.twice) - 1) if len(context.queue.twice) > 1 else ""
-    return MessageText.POPPED_TWICE.render(
+    more = (
+        MessageVerdictText.ALSO_MORE.render(count=len(context.queue.twice) - 1) if len(context.queue.twice) > 1 else ""
+    )
+    return MessageVerdictText.POPPED_TWICE.render(
         message=one.id, second=one.second, first=one.first, age=duration(one.seconds), more=more
     )
 
@@ -81,14 +85,14 @@ def _hole_proof(context: RuleInput) -> str | None:
     loss = context.queue.ring_loss
     if loss is None or loss.hole is None:
         return None
-    waited = MessageText.NUMBER_WITHOUT_MESSAGE.render(number=loss.hole, age=duration(loss.hole_s))
+    waited = MessageVerdictText.NUMBER_WITHOUT_MESSAGE.render(number=loss.hole, age=duration(loss.hole_s))
     if loss.drawer is None:
-        return MessageText.NO_TRANSACTION.render(waited=waited)
-    return MessageText.MAY_PUSH.render(waited=waited, drawer=_drawer_text(loss.drawer))
+        return MessageVerdictText.NO_TRANSACTION.render(waited=waited)
+    return MessageVerdictText.MAY_PUSH.render(waited=waited, drawer=_drawer_text(loss.drawer))
 
 
 def _drawer_text(drawer: DrawerSample) -> str:
-    name = MessageText.SESSION.render(session=drawer.session) if drawer.session else MessageText.PREPARED
+    name = MessageVerdictText.SESSION.render(session=drawer.session) if drawer.session else MessageVerdictText.PREPARED
     more = ", ".join(part for part in (drawer.state, drawer.application) if part)
     return f"{name} ({more})" if more else name
 
@@ -97,12 +101,14 @@ def _orphans_proof(context: RuleInput) -> str | None:
     loss = context.queue.ring_loss
     if loss is None or not loss.orphans or loss.orphan is None:
         return None
-    age = MessageText.PUSHED.render(age=duration(loss.orphan_s)) if loss.orphan_s is not None else ""
-    count = MessageText.ONE_MESSAGE if loss.orphans == 1 else MessageText.MESSAGES.render(count=loss.orphans)
-    swept = MessageText.SLOTS_READ.render(share=percent(loss.swept)) if loss.swept < 1 else ""
+    age = MessageVerdictText.PUSHED.render(age=duration(loss.orphan_s)) if loss.orphan_s is not None else ""
+    count = (
+        MessageVerdictText.ONE_MESSAGE if loss.orphans == 1 else MessageVerdictText.MESSAGES.render(count=loss.orphans)
+    )
+    swept = MessageVerdictText.SLOTS_READ.render(share=percent(loss.swept)) if loss.swept < 1 else ""
     who = loss.consumer
-    waits = MessageText.MAY_POP.render(drawer=_drawer_text(who)) if who is not None else ""
-    return MessageText.ORPHANS.render(count=count, number=loss.orphan, age=age, swept=swept, waits=waits)
+    waits = MessageVerdictText.MAY_POP.render(drawer=_drawer_text(who)) if who is not None else ""
+    return MessageVerdictText.ORPHANS.render(count=count, number=loss.orphan, age=age, swept=swept, waits=waits)
 
 
 _ROWS: Final = ("owners", "tried")

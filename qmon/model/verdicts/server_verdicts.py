@@ -23,7 +23,7 @@ from qmon.model.waits.meanings import LOG_WAITS, PAGE_LATCHES
 from qmon.model.waits.wait_rates import WaitRate
 
 
-class ServerText(Text):
+class ServerVerdictText(Text):
     """Proofs about the server."""
 
     SERVER_LOG = "the server's log"
@@ -72,7 +72,7 @@ ANALYZED_OFTEN: Final = 4
 
 # By engine: the statement that updates statistics, and the place where the server keeps the statements of deadlocks.
 _REFRESH: Final = {"postgres": "ANALYZE", "sqlserver": "UPDATE STATISTICS"}
-DEADLOCK_REPORTS: Final = {"postgres": ServerText.SERVER_LOG, "sqlserver": ServerText.EVENT_SESSION}
+DEADLOCK_REPORTS: Final = {"postgres": ServerVerdictText.SERVER_LOG, "sqlserver": ServerVerdictText.EVENT_SESSION}
 
 # Probes that show which tables belong to the queue.
 _TOTALS: Final = ("counters", "table_counters")
@@ -81,25 +81,25 @@ _TOTALS: Final = ("counters", "table_counters")
 def _statistics_proof(context: RuleInput) -> str | None:
     use = context.queue.use
     if use is not None and use.analyzed >= ANALYZED_OFTEN:
-        return ServerText.STATISTICS_UPDATED_OFTEN.render(table=_table_text(context, 0), times=use.analyzed)
+        return ServerVerdictText.STATISTICS_UPDATED_OFTEN.render(table=_table_text(context, 0), times=use.analyzed)
     if context.layout is None or context.layout.routines or context.samples is None or context.snapshot is None:
         return None  # the statements of installed designs do not depend on statistics
     tables = [c.table_id for c in (context.samples.counters, context.samples.data_counters) if c is not None]
     for sample in context.snapshot.statistics or ():
         if sample.table_id in tables and _is_stale(sample):
-            when: str = ServerText.STATISTICS_NEVER_UPDATED
+            when: str = ServerVerdictText.STATISTICS_NEVER_UPDATED
             if sample.updated_at is not None:
-                when = ServerText.STATISTICS_UPDATED.render(
+                when = ServerVerdictText.STATISTICS_UPDATED.render(
                     age=duration(context.snapshot.sampled_at - sample.updated_at)
                 )
             believed = (
-                ServerText.NO_ROWS
+                ServerVerdictText.NO_ROWS
                 if sample.estimated_rows is None
-                else ServerText.ROWS.render(rows=sample.estimated_rows)
+                else ServerVerdictText.ROWS.render(rows=sample.estimated_rows)
             )
             name = _table_text(context, tables.index(sample.table_id))
             helps = _REFRESH[context.snapshot.engine]
-            return ServerText.PLANS_ASSUME.render(
+            return ServerVerdictText.PLANS_ASSUME.render(
                 believed=believed, table=name, rows=sample.rows, when=when, command=helps
             )
     return None
@@ -116,7 +116,7 @@ def _table_text(context: RuleInput, place: int) -> str:
     named: TableName | None = None
     if layout is not None:
         named = layout.table if place == 0 else layout.data_table
-    return str(named) if named is not None else ServerText.QUEUE_TABLE
+    return str(named) if named is not None else ServerVerdictText.QUEUE_TABLE
 
 
 # The hold time allows for the server's own maintenance: PostgreSQL's autovacuum runs once a minute.
@@ -139,13 +139,13 @@ def _deadlocks_proof(context: RuleInput) -> str | None:
         return None
     if context.layout is None or context.snapshot is None:
         return None
-    text = ServerText.DEADLOCKS.render(count=found.count)
+    text = ServerVerdictText.DEADLOCKS.render(count=found.count)
     mine = [circle for circle in found.circles if is_about(circle, context.samples, context.layout)]
     if mine:
-        return ServerText.DEADLOCKED_SESSIONS.render(text=text, sessions=circle_text(mine[-1]))
+        return ServerVerdictText.DEADLOCKED_SESSIONS.render(text=text, sessions=circle_text(mine[-1]))
     if found.circles or len(context.snapshot.queues) > 1:
         return None  # the deadlocks are on another queue, or the queue is unknown
-    return ServerText.DEADLOCK_REPORTS.render(text=text, place=DEADLOCK_REPORTS[context.snapshot.engine])
+    return ServerVerdictText.DEADLOCK_REPORTS.render(text=text, place=DEADLOCK_REPORTS[context.snapshot.engine])
 
 
 def is_about(circle: Circle, samples: QueueSamples | None, layout: Layout) -> bool:
@@ -168,7 +168,7 @@ def circle_text(circle: Circle) -> str:
 
 def _member_text(member: CircleSample) -> str:
     who = f" ({member.application})" if member.application else ""
-    return ServerText.DEADLOCK_SESSION.render(
+    return ServerVerdictText.DEADLOCK_SESSION.render(
         session=member.session, who=who, statement=short_statement(member.statement)
     )
 
@@ -220,14 +220,16 @@ def _log_proof(context: RuleInput) -> str | None:
     if not slow and not at_ceiling:
         return None
     names = ", ".join(rate.name for rate in log[:3])
-    proof = ServerText.COMMITS_WAIT.render(sessions=sessions, busy=waiting.busy, names=names)
+    proof = ServerVerdictText.COMMITS_WAIT.render(sessions=sessions, busy=waiting.busy, names=names)
     limits = []
     if each is not None:
-        limits.append(ServerText.PER_COMMIT.render(time=milliseconds(each * 1000)))
+        limits.append(ServerVerdictText.PER_COMMIT.render(time=milliseconds(each * 1000)))
     if commits is not None:
-        limits.append(ServerText.COMMITS.render(rate=commits))
+        limits.append(ServerVerdictText.COMMITS.render(rate=commits))
     if commits is not None and a_commit is not None and at_ceiling:
-        limits.append(ServerText.MESSAGES_PER_COMMIT.render(messages=a_commit, batch=_BATCH, rate=_BATCH * commits))
+        limits.append(
+            ServerVerdictText.MESSAGES_PER_COMMIT.render(messages=a_commit, batch=_BATCH, rate=_BATCH * commits)
+        )
     return f"{proof}: {', '.join(limits)}" if limits else proof
 
 
@@ -272,7 +274,7 @@ def _latch_proof(context: RuleInput) -> str | None:
         return None  # most of the sessions work on something else
     else:
         place = _hot_page_text(context, mine)
-    return ServerText.PAGES_WAIT.render(sessions=sessions, busy=waiting.busy, place=place, names=names)
+    return ServerVerdictText.PAGES_WAIT.render(sessions=sessions, busy=waiting.busy, place=place, names=names)
 
 
 def _hot_index_text(context: RuleInput, rates: Sequence[WaitRate], seen: Sequence[LatchSample]) -> str:
@@ -287,17 +289,17 @@ def _hot_index_text(context: RuleInput, rates: Sequence[WaitRate], seen: Sequenc
         return ""
     most = max(parts, key=lambda part: part.latch_waits or 0.0)
     table = _table_text(context, 0)
-    place = table if most.role == "table" else ServerText.INDEX.render(index=most.name, table=table)
+    place = table if most.role == "table" else ServerVerdictText.INDEX.render(index=most.name, table=table)
     share = min(1.0, (most.latch_waits or 0.0) / every)
     page = Counter(each.page for each in seen if each.page).most_common(1)
-    hot = ServerText.MOST_FOR_PAGE.render(page=page[0][0]) if page else ""
-    return ServerText.HOT_PLACE.render(place=place, share=percent(share), page=hot, sequential=_sequential(most))
+    hot = ServerVerdictText.MOST_FOR_PAGE.render(page=page[0][0]) if page else ""
+    return ServerVerdictText.HOT_PLACE.render(place=place, share=percent(share), page=hot, sequential=_sequential(most))
 
 
 def _sequential(part: IndexUse | None) -> str:
     if part is None or part.sequential is None:
         return ""
-    return ServerText.SEQUENTIAL_KEY.render(state="on" if part.sequential else "off")
+    return ServerVerdictText.SEQUENTIAL_KEY.render(state="on" if part.sequential else "off")
 
 
 def _hot_page_text(context: RuleInput, seen: Sequence[LatchSample]) -> str:
@@ -308,13 +310,13 @@ def _hot_page_text(context: RuleInput, seen: Sequence[LatchSample]) -> str:
     if known:
         (index, page), _ = known.most_common(1)[0]
         part = next((part for part in parts if part.id == index), None)
-        place = ServerText.INDEX.render(index=part.name, table=table) if part is not None and index else table
-        return f"{place}{ServerText.MOST_FOR.render(page=page) if page else ''}{_sequential(part)}"
+        place = ServerVerdictText.INDEX.render(index=part.name, table=table) if part is not None and index else table
+        return f"{place}{ServerVerdictText.MOST_FOR.render(page=page) if page else ''}{_sequential(part)}"
     indexes = sorted((p for p in parts if p.role != "table"), key=lambda part: -(part.pages or 0.0))
     if not indexes:
         return table
     names = ", ".join(part.name for part in indexes[:3])
-    return ServerText.TABLE_OR_INDEXES.render(table=table, plural="" if len(indexes) == 1 else "es", names=names)
+    return ServerVerdictText.TABLE_OR_INDEXES.render(table=table, plural="" if len(indexes) == 1 else "es", names=names)
 
 
 LATCH = Rule(
@@ -359,25 +361,25 @@ def _horizon_proof(context: RuleInput) -> str | None:
         return None
     if use.dead is None and context.snapshot is not None and context.snapshot.version_store is not None:
         return _versions_proof(holder, context.snapshot.version_store, use, _ghosts(context))
-    dead = ServerText.DEAD_ROWS.render(count=use.dead or 0, plural="" if use.dead == 1 else "s")
+    dead = ServerVerdictText.DEAD_ROWS.render(count=use.dead or 0, plural="" if use.dead == 1 else "s")
     if _is_slow(use):
-        then = ServerText.ROWS_BEFORE.render(count=use.before) if use.before is not None else ""
-        return ServerText.VACUUM_HELD_BACK_PER_POP.render(
+        then = ServerVerdictText.ROWS_BEFORE.render(count=use.before) if use.before is not None else ""
+        return ServerVerdictText.VACUUM_HELD_BACK_PER_POP.render(
             holder=holder_text(holder), dead=dead, rows=use.rows_per_pop.value or 0, before=then
         )
     many = (use.dead or 0) >= max(_DEAD, 2.0 * (context.ready.value or 0.0))
     if many and (holder.held_s is None or holder.held_s >= _DEAD_S):
-        return ServerText.VACUUM_HELD_BACK.render(holder=holder_text(holder), dead=dead)
+        return ServerVerdictText.VACUUM_HELD_BACK.render(holder=holder_text(holder), dead=dead)
     return None
 
 
 def _versions_proof(holder: HorizonSample, store: VersionStoreSample, use: QueueUse, ghosts: str | None) -> str | None:
     """Return the proof for a server that keeps old rows in a version store. ``ghosts``: the result of ``_ghosts``."""
-    whose = ServerText.OF_ALL_DATABASES if store.whole_server else ""
-    keeps = ServerText.VERSIONS_KEPT.render(holder=holder_text(holder), size=size(store.total), whose=whose)
+    whose = ServerVerdictText.OF_ALL_DATABASES if store.whole_server else ""
+    keeps = ServerVerdictText.VERSIONS_KEPT.render(holder=holder_text(holder), size=size(store.total), whose=whose)
     reads = use.touched_per_pop.value
     if reads is not None and use.before is not None and reads >= max(MIN_READS, MIN_ROWS_RATIO * use.before):
-        return ServerText.READS_PER_POP.render(kept=keeps, reads=reads, before=use.before)
+        return ServerVerdictText.READS_PER_POP.render(kept=keeps, reads=reads, before=use.before)
     if ghosts:
         return f"{keeps}: {ghosts}"
     return keeps if store.total >= LARGE_BYTES and (holder.held_s is None or holder.held_s >= _DEAD_S) else None
@@ -398,8 +400,12 @@ def _ghosts(context: RuleInput) -> str | None:
         return None
     if made < GHOSTS_SHARE * found.made:
         return None
-    each = ServerText.PER_POPPED_MESSAGE.render(rows=found.skipped / pops) if pops else ServerText.NO_MESSAGE_POPPED
-    return ServerText.GHOSTS_SKIPPED.render(rate=found.skipped, each=each, made=made)
+    each = (
+        ServerVerdictText.PER_POPPED_MESSAGE.render(rows=found.skipped / pops)
+        if pops
+        else ServerVerdictText.NO_MESSAGE_POPPED
+    )
+    return ServerVerdictText.GHOSTS_SKIPPED.render(rate=found.skipped, each=each, made=made)
 
 
 def _is_slow(use: QueueUse) -> bool:

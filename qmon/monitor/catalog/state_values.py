@@ -286,17 +286,10 @@ def _default_value(expression: str | None) -> str | None:
 
 def states_due_never(catalog: Catalog, details: TableDetails, state: str, due: str) -> tuple[str, ...]:
     """Return the state values of rows that are due in more than five years: this means "never", or "no due time"."""
-    names = {"table": details.table.name.parts, "state": state, "due_at": due}
-    try:
-        if not details.table.readable or catalog.is_masked(details.table, due):
-            return ()
-        rows = catalog.read_records(ValueRow, "catalog/peek_far", names, table_id=details.table.table_id)
-    except LockTimeout:
-        catalog.locked_tables.add(details.table.table_id)
+    if not details.table.readable:
         return ()
-    except QueryFailed:
-        return ()
-    return tuple(row.value for row in rows)
+    columns = {"state": state, "due_at": due}
+    return _peek_values(catalog, details, due, "catalog/peek_far", columns, table_id=details.table.table_id)
 
 
 def unit_of_times(catalog: Catalog, details: TableDetails, column: str) -> str | None:
@@ -317,15 +310,26 @@ def unit_of_times(catalog: Catalog, details: TableDetails, column: str) -> str |
 
 
 def _read_values(catalog: Catalog, details: TableDetails, column: str) -> tuple[str, ...]:
-    names = {"table": details.table.name.parts, "column": column}
     leads = any(index.keys[:1] == (column,) and index.where is None for index in details.indexes)
+    if leads:
+        return _peek_values(catalog, details, column, "catalog/peek_index", {"column": column})
+    return _peek_values(
+        catalog, details, column, "catalog/peek_few", {"column": column}, table_id=details.table.table_id
+    )
+
+
+def _peek_values(
+    catalog: Catalog, details: TableDetails, column: str, query: str, columns: Mapping[str, str], **values: int
+) -> tuple[str, ...]:
+    """Return the values that a query reads from a table; none if ``column`` is masked, or if they cannot be read.
+
+    ``columns``, ``values``: the columns and the values of the query.
+    """
+    names = {"table": details.table.name.parts, **columns}
     try:
         if catalog.is_masked(details.table, column):
             return ()
-        if leads:
-            rows = catalog.read_records(ValueRow, "catalog/peek_index", names)
-        else:
-            rows = catalog.read_records(ValueRow, "catalog/peek_few", names, table_id=details.table.table_id)
+        rows = catalog.read_records(ValueRow, query, names, **values)
     except LockTimeout:
         catalog.locked_tables.add(details.table.table_id)
         return ()

@@ -171,14 +171,14 @@ def with_lost_owners(view: QueueView, owners: Owners | None) -> QueueView:
     stuck, in_progress, part = view.stuck, view.in_progress, view.layout.part
     if owners is None or pops_in_transaction(view.layout):
         return view
-    if stuck.value is None:
+    counted = stuck.value
+    if counted is None:
         if not owners.lost:
             return view
-        stuck = Figure(0.0, at_least=True, reason=stuck.reason)
+        counted, stuck = 0.0, Figure(0.0, at_least=True, reason=stuck.reason)
     # If each message has its own timeout, it is not known here which messages have exceeded their timeouts.
     own_timeout = part is not None and part.own_timeout
     if owners.lost and not own_timeout:
-        counted = stuck.value or 0.0
         value = counted + owners.lost
         if in_progress.value is not None and not in_progress.at_least:
             value = max(counted, min(value, in_progress.value))

@@ -26,7 +26,7 @@ from qmon.operate.sql import Sql
 from qmon.redact import hide_values
 
 
-class OperationText(Text):
+class RunningOperationText(Text):
     """Notes and errors of a running operation."""
 
     NO_RECORD = "your role may not record operations in this database; nothing was changed; {advice}"
@@ -143,7 +143,7 @@ def ensure_operation_tables(sql: Sql) -> bool:
     if found.writable:
         return True
     if found.recorded:
-        raise AuditFailed(OperationText.NO_RECORD.render(advice=AccessText.SETUP_ADVICE))
+        raise AuditFailed(RunningOperationText.NO_RECORD.render(advice=AccessText.SETUP_ADVICE))
     if not found.can_create:
         return False
     try:
@@ -167,11 +167,11 @@ def check_permission(context: OperatorContext, plan: Plan, permission: Permissio
     """Raise ``ReadOnly`` or ``BadInput`` unless this plan may be applied with this permission."""
     context.check_writable()
     if plan.refused is not None:
-        raise BadInput(OperationText.UNCHANGED.render(reason=plan.refused))
+        raise BadInput(RunningOperationText.UNCHANGED.render(reason=plan.refused))
     if plan.consent is Consent.TYPED and permission.typed != plan.queue:
-        raise BadInput(OperationText.WRONG_NAME.render(queue=plan.queue))
+        raise BadInput(RunningOperationText.WRONG_NAME.render(queue=plan.queue))
     if plan.needs_reason and not permission.reason.strip():
-        raise BadInput(OperationText.NO_REASON)
+        raise BadInput(RunningOperationText.NO_REASON)
 
 
 @contextlib.contextmanager
@@ -272,7 +272,7 @@ class RunningOperation:
                     if self._sql.has_statement("report_counters"):
                         self._sql.execute("report_counters", {})
         except OutcomeUnknown:
-            self.unsure_step = OperationText.BATCH_COMMITTED.render(batch=self._batches, done=tally.done)
+            self.unsure_step = RunningOperationText.BATCH_COMMITTED.render(batch=self._batches, done=tally.done)
             raise
         self.total.done += tally.done
         self.total.skipped += tally.skipped
@@ -299,7 +299,7 @@ class RunningOperation:
         """Record that a row was not changed because the server refused it. ``name``: the readable name of the row."""
         kind, why = refusal.kind, refusal.why
         if kind not in self._refusals and len(self._refusals) >= _MAX_REASONS:
-            kind = why = OperationText.OTHER_REASONS
+            kind = why = RunningOperationText.OTHER_REASONS
         reason, names = self._refusals.get(kind, (why, []))
         names.append(name)
         self._refusals[kind] = (reason if reason == why else kind, names)
@@ -318,7 +318,7 @@ class RunningOperation:
         try:
             self._end_in_database(self._state)
         except ConnectionLost as problem:
-            self._notes.append(OperationText.END_UNRECORDED.render(problem=problem))
+            self._notes.append(RunningOperationText.END_UNRECORDED.render(problem=problem))
         self._write_audit("end", {**self._counts(), "state": str(self._state), "notes": self._notes})
 
     def record_failure(self, problem: BaseException) -> None:
@@ -335,8 +335,8 @@ class RunningOperation:
         """Record that the outcome of the last step is unknown. Raises ``AuditFailed``."""
         self._state = OperationState.UNKNOWN
         self._add_summary_notes()
-        later = OperationText.SEE_OPERATIONS if self.recorded else OperationText.SEE_QUEUE
-        self._notes.append(OperationText.UNKNOWN.render(step=self.unsure_step, problem=problem)[:500])
+        later = RunningOperationText.SEE_OPERATIONS if self.recorded else RunningOperationText.SEE_QUEUE
+        self._notes.append(RunningOperationText.UNKNOWN.render(step=self.unsure_step, problem=problem)[:500])
         self._notes.append(later)
         self._write_audit("end", {**self._counts(), "state": str(self._state), "notes": self._notes})
 
@@ -359,11 +359,11 @@ class RunningOperation:
         """Add notes about refused rows, with the reasons, and about altered rows."""
         for why, names in self._refusals.values():
             which = ", ".join(names[:_MAX_NAMED]) + (
-                OperationText.MORE.render(count=len(names) - _MAX_NAMED) if len(names) > _MAX_NAMED else ""
+                RunningOperationText.MORE.render(count=len(names) - _MAX_NAMED) if len(names) > _MAX_NAMED else ""
             )
-            self._notes.append(OperationText.REFUSED.render(count=len(names), why=why, rows=which)[:500])
+            self._notes.append(RunningOperationText.REFUSED.render(count=len(names), why=why, rows=which)[:500])
         if self._altered:
-            self._notes.append(OperationText.ALTERED.render(rows=count_text(self._altered, "row")))
+            self._notes.append(RunningOperationText.ALTERED.render(rows=count_text(self._altered, "row")))
 
     def _end_in_database(self, state: OperationState) -> None:
         if self.recorded:
@@ -382,7 +382,7 @@ class RunningOperation:
         values: dict[str, Value] = {"done": tally.done, "skipped": tally.skipped, "changed": tally.changed}
         values |= {"refused": tally.refused, "busy_s": busy_s, "id": self.id}
         if self._execute_control("operation_count", values) == 0:
-            raise AuditFailed(OperationText.NOT_RUNNING.render(operation=self.id))
+            raise AuditFailed(RunningOperationText.NOT_RUNNING.render(operation=self.id))
 
     def _write_audit(self, event: str, entry: Mapping[str, object]) -> None:
         if event != "progress":

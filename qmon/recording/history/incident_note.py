@@ -142,9 +142,7 @@ def gather_note(
         target,
         since_at,
         until_at,
-        tuple(
-            _redacted_story(story, redact) for story in stories[:MOST_QUEUES] if story.incidents or queue is not None
-        ),
+        tuple(_redacted_story(story, redact) for story in told[:MOST_QUEUES]),
         tuple(replace(e, operation=replace(e.operation, reason=redact(e.operation.reason))) for e in done),
         tuple(replace(event, words=redact(event.words)) for event in events[-MOST_EVENTS:]),
         tuple(_questions(stories, events, done, until_at)),

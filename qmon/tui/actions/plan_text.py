@@ -128,12 +128,10 @@ def _row(row: PlanRow, planned_s: float, *, failed: bool) -> grid_table.GridRow:
         (
             (clean(row.id), "text"),
             (clean(row.state.replace("_", " ")), "muted"),
-            (formatting.UNKNOWN, "faint")
-            if row.age_s is None
-            else (formatting.duration(row.age_s + planned_s), "text"),
-            (clean(owner), "text") if owner else (formatting.UNKNOWN, "faint"),
-            (formatting.UNKNOWN, "faint") if row.attempts is None else (formatting.count(row.attempts), "text"),
-            (formatting.UNKNOWN, "faint") if row.payload is None else (clean(row.payload), "muted"),
+            grid_table.text_cell(None if row.age_s is None else formatting.duration(row.age_s + planned_s)),
+            grid_table.text_cell(clean(owner) if owner else None),
+            grid_table.text_cell(None if row.attempts is None else formatting.count(row.attempts)),
+            grid_table.text_cell(None if row.payload is None else clean(row.payload), "muted"),
         ),
     )
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from qmon.model import formatting
-from qmon.model.consumer_list import Consumer, Unknown
+from qmon.model.consumer_list import ListedConsumer, Unknown
 from qmon.model.view import View
 from qmon.operate.actions.end_sessions import SessionSample
 from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, entry_lines
-from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow
+from qmon.tui.widgets.grid_table import GridColumn, GridRow, sorted_by_value, text_cell
 
 COLUMNS: Final = (
     GridColumn("name", "CONSUMER", least=8, most=40, shrinks_to=12, about="application, worker, or owner of messages"),
@@ -44,15 +44,15 @@ _WAITS: Final = {
 }
 # A rate in messages per minute, and whether it is exact.
 Rate = tuple[float, bool] | None
-RateFor = Callable[[Consumer], Rate]
+RateFor = Callable[[ListedConsumer], Rate]
 
 
-def rows_for(consumers: Sequence[Consumer], rate_for: RateFor) -> tuple[GridRow, ...]:
+def rows_for(consumers: Sequence[ListedConsumer], rate_for: RateFor) -> tuple[GridRow, ...]:
     """Return one row per consumer, in the given order."""
     return tuple(_row(consumer, rate_for(consumer)) for consumer in consumers)
 
 
-def _row(consumer: Consumer, rate: Rate) -> GridRow:
+def _row(consumer: ListedConsumer, rate: Rate) -> GridRow:
     unknown: dict[str, str] = {name: reason.value for name, reason in consumer.unknown.items()}
     if rate is None:
         unknown["rate"] = consumer.unknown.get("holds", Unknown.NO_RATE_YET).value
@@ -64,13 +64,13 @@ def _row(consumer: Consumer, rate: Rate) -> GridRow:
         consumer.key,
         (
             (clean(consumer.name), "strong" if consumer.is_alive else "alarm"),
-            _cell(None if consumer.client is None else str(consumer.client.session)),
-            _cell(consumer.host and clean(consumer.host)),
-            _cell(_state_text(consumer)),
-            _cell(None if consumer.holds is None else f"{sign}{formatting.count(consumer.holds)}"),
-            _cell(None if consumer.oldest_s is None else formatting.duration(consumer.oldest_s)),
-            _cell(None if consumer.since_s is None else formatting.duration(consumer.since_s)),
-            _cell(None if rate is None else f"{'' if rate[1] else '≥'}{formatting.rate(rate[0])}"),
+            text_cell(None if consumer.client is None else str(consumer.client.session)),
+            text_cell(consumer.host and clean(consumer.host)),
+            text_cell(_state_text(consumer)),
+            text_cell(None if consumer.holds is None else f"{sign}{formatting.count(consumer.holds)}"),
+            text_cell(None if consumer.oldest_s is None else formatting.duration(consumer.oldest_s)),
+            text_cell(None if consumer.since_s is None else formatting.duration(consumer.since_s)),
+            text_cell(None if rate is None else f"{'' if rate[1] else '≥'}{formatting.rate(rate[0])}"),
             ("" if first is None else clean(f"{first.id} {first.payload or ''}"), "muted"),
         ),
         unknown,
@@ -78,11 +78,7 @@ def _row(consumer: Consumer, rate: Rate) -> GridRow:
     )
 
 
-def _cell(text: str | None) -> Cell:
-    return (formatting.UNKNOWN, "faint") if text is None else (text, "text")
-
-
-def _state_text(consumer: Consumer) -> str | None:
+def _state_text(consumer: ListedConsumer) -> str | None:
     """Return the activity of the session, or that a worker is gone; ``None`` if it is unknown."""
     client = consumer.client
     if not consumer.is_alive:
@@ -92,10 +88,12 @@ def _state_text(consumer: Consumer) -> str | None:
     return f"waits: {clean(client.wait_kind)}" if client.wait_kind and client.state == "active" else clean(client.state)
 
 
-def sort_consumers(consumers: Sequence[Consumer], by: str, descending: bool, rate_for: RateFor) -> list[Consumer]:
+def sort_consumers(
+    consumers: Sequence[ListedConsumer], by: str, descending: bool, rate_for: RateFor
+) -> list[ListedConsumer]:
     """Return the consumers sorted by one column. Consumers without a value are last."""
 
-    def value(consumer: Consumer) -> float | str | None:
+    def value(consumer: ListedConsumer) -> float | str | None:
         rate = rate_for(consumer)
         values: dict[str, float | str | None] = {
             "name": consumer.name.casefold(),
@@ -108,12 +106,10 @@ def sort_consumers(consumers: Sequence[Consumer], by: str, descending: bool, rat
         }
         return values[by]
 
-    known = [consumer for consumer in consumers if value(consumer) is not None]
-    known.sort(key=value, reverse=descending)  # type: ignore[arg-type]  # one column holds one kind of value
-    return known + [consumer for consumer in consumers if value(consumer) is None]
+    return sorted_by_value(consumers, value, descending=descending)
 
 
-def searchable_text(consumer: Consumer) -> str:
+def searchable_text(consumer: ListedConsumer) -> str:
     """Return the text that the filter searches."""
     client = consumer.client
     texts = (consumer.name, consumer.host, "" if client is None else f"{client.session} {client.login} {client.state}")
@@ -122,7 +118,7 @@ def searchable_text(consumer: Consumer) -> str:
 
 
 def detail_lines(
-    consumer: Consumer, session: SessionSample | None, notice: str, view: View | None, cells: int
+    consumer: ListedConsumer, session: SessionSample | None, notice: str, view: View | None, cells: int
 ) -> list[Line]:
     """Return the activity of a consumer's session, what it waits for, and the messages that it holds.
 
@@ -155,7 +151,7 @@ def detail_lines(
     return [*lines, ()]
 
 
-def _wait_lines(consumer: Consumer, view: View | None, cells: int) -> list[Line]:
+def _wait_lines(consumer: ListedConsumer, view: View | None, cells: int) -> list[Line]:
     """Return what the session waits for: a lock and the sessions that hold it, or the class of its wait."""
     chains = view.server.blocking if view is not None else None
     number = None if consumer.client is None else consumer.client.session

@@ -7,16 +7,16 @@ from textual.app import ComposeResult
 from textual.message import Message
 
 from qmon.model import formatting
-from qmon.model.consumer_list import Consumer, ConsumerList, ConsumerRates, list_consumers
+from qmon.model.consumer_list import ConsumerList, ConsumerRates, ListedConsumer, list_consumers
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
 from qmon.operate.actions.end_sessions import SessionSample
 from qmon.tui import keys
 from qmon.tui.consumers import consumer_rows
-from qmon.tui.sanitize import clean, shorten
+from qmon.tui.sanitize import clean
 from qmon.tui.shared.queue_detail import QueueDetailScreen
 from qmon.tui.shared.text_dialog import TextDialog
-from qmon.tui.spans import Line, LinePart, spread_parts
+from qmon.tui.spans import Line, LinePart
 from qmon.tui.status import Shown
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
@@ -38,7 +38,7 @@ class ConsumersScreen(QueueDetailScreen):
         self._sequence = -1
 
     def compose_body(self) -> ComposeResult:
-        yield Lines(id="title")
+        yield from super().compose_body()
         yield Lines(id="consumers-heading")
         yield Grid(consumer_rows.COLUMNS, id="consumers")
 
@@ -50,7 +50,11 @@ class ConsumersScreen(QueueDetailScreen):
                 if queue.messages is not None:
                     self._rates.record(self.found, shown.view.sampled_at)
                     self._sequence = shown.view.sequence
-            self._draw_title(queue)
+            self.draw_title(
+                "consumers",
+                LinePart.from_text(f"pop rate {queue.pop_rate.text(formatting.rate)}/s", "text", 1),
+                LinePart.from_text(f"in progress {queue.in_progress.text(formatting.count)}", "text", 2),
+            )
         kept = filter_items(self.found.consumers, self.filter_text, consumer_rows.searchable_text)
         kept = consumer_rows.sort_consumers(list(kept), *self.sorted_by, self._rate_for)
         self.grid.show(
@@ -60,15 +64,7 @@ class ConsumersScreen(QueueDetailScreen):
             empty=self._empty_text(queue),
         )
 
-    def _draw_title(self, queue: QueueView) -> None:
-        left = [
-            LinePart(((" consumers ", "muted"), ("of ", "text"), (shorten(clean(queue.name), 48), "strong"))),
-            LinePart.from_text(f"pop rate {queue.pop_rate.text(formatting.rate)}/s", "text", 1),
-            LinePart.from_text(f"in progress {queue.in_progress.text(formatting.count)}", "text", 2),
-        ]
-        self.query_one("#title", Lines).show(lambda cells, _: [spread_parts(left, [], cells)])
-
-    def _rate_for(self, consumer: Consumer) -> consumer_rows.Rate:
+    def _rate_for(self, consumer: ListedConsumer) -> consumer_rows.Rate:
         """Return the rate of a consumer per minute. The only consumer of a queue takes all messages of the queue."""
         queue = self.current_queue()
         if (
@@ -84,7 +80,7 @@ class ConsumersScreen(QueueDetailScreen):
     def _empty_text(self, queue: QueueView | None) -> str:
         """Return why the table is empty."""
         if queue is None:
-            return f"{clean(self.queue)} is no longer among the queues"
+            return self.gone_text
         if self.found.consumers:
             return f"no consumer matches {clean(self.filter_text)}"
         return clean(self.found.why) or "no consumer is connected, and no message is in progress"
@@ -118,7 +114,7 @@ class ConsumerDetails(TextDialog):
 
     BINDINGS = keys.TEXT_DIALOG
 
-    def __init__(self, screen: ConsumersScreen, consumer: Consumer) -> None:
+    def __init__(self, screen: ConsumersScreen, consumer: ListedConsumer) -> None:
         super().__init__(self._lines, "esc closes")
         self._over, self._consumer = screen, consumer
         self._session: SessionSample | None = None

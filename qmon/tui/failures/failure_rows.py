@@ -9,7 +9,7 @@ from qmon.model import formatting
 from qmon.model.failures import FailureGroup
 from qmon.tui import figures
 from qmon.tui.sanitize import clean
-from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow
+from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow, sorted_by_value, text_cell
 
 COLUMNS: Final = (
     GridColumn("count", "COUNT", True, least=5, most=9, about="messages whose last error is of this kind"),
@@ -74,15 +74,12 @@ def _row(group: FailureGroup) -> GridRow:
 
 
 def _time_cell(at: float | None) -> Cell:
-    return (formatting.UNKNOWN, "faint") if at is None else (figures.moment_text(at, seconds=True, short=True), "text")
+    return text_cell(None if at is None else figures.moment_text(at, seconds=True, short=True))
 
 
 def sort_groups(groups: Sequence[FailureGroup], by: str, descending: bool) -> list[FailureGroup]:
     """Return the groups sorted by one column. Groups without a value are last."""
-    value = _VALUES[by]
-    known = [group for group in groups if value(group) is not None]
-    known.sort(key=value, reverse=descending)  # type: ignore[arg-type]  # one column holds one kind of value
-    return known + [group for group in groups if value(group) is None]
+    return sorted_by_value(groups, _VALUES[by], descending=descending)
 
 
 def searchable_text(group: FailureGroup) -> str:

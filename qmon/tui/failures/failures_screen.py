@@ -19,9 +19,9 @@ from qmon.tui.actions.request import ActionRequest
 from qmon.tui.failures import failure_rows
 from qmon.tui.failures.failure_reading import FailureReading
 from qmon.tui.message.message_screen import MessageScreen
-from qmon.tui.sanitize import clean, shorten
+from qmon.tui.sanitize import clean
 from qmon.tui.shared.queue_detail import QueueDetailScreen
-from qmon.tui.spans import LinePart, entry_lines, spread_parts
+from qmon.tui.spans import LinePart, entry_lines
 from qmon.tui.status import Shown
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
@@ -49,7 +49,7 @@ class FailuresScreen(QueueDetailScreen):
         self._reading = FailureReading()
 
     def compose_body(self) -> ComposeResult:
-        yield Lines(id="title")
+        yield from super().compose_body()
         yield Lines(id="failures-heading")
         yield Grid(failure_rows.COLUMNS, id="failures")
         yield Lines(id="newest-heading")
@@ -64,7 +64,7 @@ class FailuresScreen(QueueDetailScreen):
             self._reading.record_view(shown.view, queue)
             if self._reading.listing != listing:
                 self.focus_source()
-            self._draw_title(queue)
+            self.draw_title("failures", LinePart.from_text(f"dead {queue.dead.text(formatting.count)}", "text", 1))
         groups = filter_items(self.groups, self.filter_text, failure_rows.searchable_text)
         self.grid.show(
             failure_rows.rows_for(failure_rows.sort_groups(groups, *self.sorted_by)),
@@ -73,13 +73,6 @@ class FailuresScreen(QueueDetailScreen):
             empty=self._empty_text(queue),
         )
         self._draw_newest()
-
-    def _draw_title(self, queue: QueueView) -> None:
-        left = [
-            LinePart(((" failures ", "muted"), ("of ", "text"), (shorten(clean(queue.name), 48), "strong"))),
-            LinePart.from_text(f"dead {queue.dead.text(formatting.count)}", "text", 1),
-        ]
-        self.query_one("#title", Lines).show(lambda cells, _: [spread_parts(left, [], cells)])
 
     def _draw_newest(self) -> None:
         """Draw the newest message of the group under the cursor, with its unfolded error."""
@@ -99,7 +92,7 @@ class FailuresScreen(QueueDetailScreen):
         """Return why the table is empty."""
         failures = self._reading.failures
         if queue is None:
-            return f"{clean(self.queue)} is no longer among the queues"
+            return self.gone_text
         if self.app.fixed_reason:
             return self.app.fixed_reason
         failed = next(

@@ -22,7 +22,7 @@ from qmon.tui.shared.header import ENGINES
 from qmon.tui.status import Shown
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
-from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow
+from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow, sorted_by_value
 from qmon.tui.widgets.lines import Lines
 
 COLUMNS: Final = (
@@ -162,9 +162,7 @@ def sort_members(ranked: list[Member], by: str, descending: bool) -> list[Member
     """
     if by == DEFAULT_SORT[0]:
         return ranked if descending else ranked[::-1]
-    known = [each for each in ranked if _sort_value(each, by) is not None]
-    known.sort(key=lambda each: _sort_value(each, by), reverse=descending)  # type: ignore[arg-type, return-value]
-    return known + [each for each in ranked if _sort_value(each, by) is None]
+    return sorted_by_value(ranked, lambda member: _sort_value(member, by), descending=descending)
 
 
 def _sort_value(member: Member, column: str) -> float | str | None:

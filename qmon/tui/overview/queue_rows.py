@@ -14,7 +14,7 @@ from qmon.tui.actions.availability import verdict_keys
 from qmon.tui.overview import anomalies
 from qmon.tui.plots.sparklines import depth_sparkline
 from qmon.tui.sanitize import clean, shorten_middle, shorten_words
-from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow
+from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow, sorted_by_value
 
 TREND_CELLS: Final = 6
 # Width in cells of the peak to the right of a trend, with a blank.
@@ -225,10 +225,8 @@ def sort_queues(ranked: Sequence[QueueView], by: str, descending: bool) -> list[
     """
     if by == DEFAULT_SORT[0]:
         return list(ranked if descending else reversed(ranked))
-    known = [q for q in ranked if _sort_value(q, by) is not None]
-    known.sort(key=lambda q: q.name.casefold())
-    known.sort(key=lambda q: _sort_value(q, by), reverse=descending)
-    return known + sorted((q for q in ranked if _sort_value(q, by) is None), key=lambda q: q.name.casefold())
+    by_name = sorted(ranked, key=lambda queue: queue.name.casefold())
+    return sorted_by_value(by_name, lambda queue: _sort_value(queue, by), descending=descending)
 
 
 def searchable_text(queue: QueueView) -> str:

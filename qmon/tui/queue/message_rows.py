@@ -10,7 +10,7 @@ from qmon.model.default_list import begins_at_head
 from qmon.model.samples.polled_samples import MessageSample
 from qmon.model.view import QueueView
 from qmon.tui.sanitize import clean
-from qmon.tui.widgets.grid_table import GridColumn, GridRow
+from qmon.tui.widgets.grid_table import GridColumn, GridRow, sorted_by_value, text_cell
 
 COLUMNS: Final = (
     GridColumn("id", "ID", least=6, most=36, about="the message's id"),
@@ -69,10 +69,10 @@ def _row(queue: QueueView, message: MessageSample, mark: str, wide: bool) -> Gri
         (
             (mark + clean(message.id), "strong" if mark.strip() else "text"),
             (state, "alarm" if stuck else "muted"),
-            (formatting.UNKNOWN, "faint") if message.age_s is None else (formatting.duration(message.age_s), "text"),
-            (formatting.UNKNOWN, "faint") if message.owner is None else (clean(message.owner), "text"),
-            (formatting.UNKNOWN, "faint") if message.attempts is None else (formatting.count(message.attempts), "text"),
-            (formatting.UNKNOWN, "faint") if message.payload is None else (clean(message.payload), "muted"),
+            text_cell(None if message.age_s is None else formatting.duration(message.age_s)),
+            text_cell(None if message.owner is None else clean(message.owner)),
+            text_cell(None if message.attempts is None else formatting.count(message.attempts)),
+            text_cell(None if message.payload is None else clean(message.payload), "muted"),
             *([("" if message.error is None else clean(message.error), "text")] if wide else []),
         ),
         {} if message.age_s is not None else {"age": _NO_AGE},
@@ -102,12 +102,12 @@ def sort_messages(
     """
     if by == "id":
         return sorted(messages, key=lambda message: natural_key(message.id), reverse=descending)
-    value = _VALUES[by]
-    known = sorted((m for m in messages if value(m) is not None), key=lambda message: natural_key(message.id))
-    known.sort(key=value, reverse=descending)  # type: ignore[arg-type]  # one column holds one kind of value
+    found = sorted_by_value(
+        sorted(messages, key=lambda message: natural_key(message.id)), _VALUES[by], descending=descending
+    )
     if by == "age":
-        known.sort(key=lambda message: not queue.is_stuck(message))
-    return known + sorted((m for m in messages if value(m) is None), key=lambda message: natural_key(message.id))
+        found.sort(key=lambda message: message.age_s is None or not queue.is_stuck(message))
+    return found
 
 
 def searchable_text(message: MessageSample) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from textual.message import Message
 from textual.message_pump import MessagePump
 
+from qmon import files
 from qmon.errors import BadInput
 from qmon.model.operation_records import Operation
 from qmon.recording.history.incident_markdown import note_markdown
@@ -17,7 +18,7 @@ from qmon.recording.history.range_query import RangeReader
 from qmon.recording.times import local_time, local_zone
 from qmon.tui.daemon_thread import start_daemon
 from qmon.tui.sanitize import clean
-from qmon.tui.shared.saving import SaveDialog, proposed_file_name, write_new_file
+from qmon.tui.shared.saving import SaveDialog, proposed_file_name
 
 if TYPE_CHECKING:
     from qmon.tui.app import QmonApp
@@ -66,7 +67,7 @@ def ask_and_write(app: QmonApp, note: IncidentNote) -> None:
         if path is None:
             return
         try:
-            written = write_new_file(path, note_markdown(note))
+            written = files.write_user_file(path, note_markdown(note))
         except BadInput as problem:
             app.notify(clean(str(problem)), severity="warning", timeout=15, markup=False)
         else:

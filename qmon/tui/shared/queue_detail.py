@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from textual.app import ComposeResult
+
 from qmon.model.view import QueueView
+from qmon.tui.sanitize import clean, shorten
 from qmon.tui.shared.dashboard_screen import DashboardScreen
+from qmon.tui.spans import LinePart, spread_parts
 from qmon.tui.widgets.dialog import leave_screen
+from qmon.tui.widgets.lines import Lines
 
 
 class QueueDetailScreen(DashboardScreen):
@@ -17,6 +22,20 @@ class QueueDetailScreen(DashboardScreen):
     def __init__(self, queue: str) -> None:
         super().__init__()
         self.queue = queue
+
+    def compose_body(self) -> ComposeResult:
+        yield Lines(id="title")
+
+    def draw_title(self, about: str, *parts: LinePart) -> None:
+        """Draw the title: what the screen shows, the queue, and ``parts``."""
+        name = shorten(clean(self.queue), 48)
+        left = [LinePart(((f" {about} ", "muted"), ("of ", "text"), (name, "strong"))), *parts]
+        self.query_one("#title", Lines).show(lambda cells, _: [spread_parts(left, [], cells)])
+
+    @property
+    def gone_text(self) -> str:
+        """The text of a screen whose queue is no longer watched."""
+        return f"{clean(self.queue)} is no longer among the queues"
 
     def current_queue(self) -> QueueView | None:
         """Return the queue, or ``None`` if it is no longer watched."""

@@ -73,23 +73,6 @@ def proposed_file_name(target: str, screen: str, at: str) -> str:
     return "-".join(part for part in ("qmon", plain, screen, at) if part)
 
 
-def write_new_file(path: Path, text: str) -> Path:
-    """Write a file that must not exist yet. Return its full path.
-
-    Raises:
-        BadInput: the file exists or cannot be written.
-    """
-    path = files.resolve_user_path(path)
-    try:
-        files.write_new_file(path, text)
-    except FileExistsError:
-        raise BadInput(f"{path} already exists: nothing was written") from None
-    except (OSError, ValueError) as problem:
-        reason = problem.strerror if isinstance(problem, OSError) else "this is not a valid file name"
-        raise BadInput(f"{path}: cannot be written: {reason}") from None
-    return path
-
-
 class SaveDialog(Dialog[Path], inherit_bindings=False):
     """Ask for a file name. The extension of the name selects the format. The result is the name, or ``None``.
 
@@ -166,7 +149,7 @@ def ask_and_save(app: QmonApp, screen: str, table: Table | None, at: float | Non
                 text = to_csv(table)
             else:
                 text = to_json(table, target, screen, moment.isoformat(timespec="seconds"))
-            written = write_new_file(path, text)
+            written = files.write_user_file(path, text)
         except BadInput as problem:
             app.notify(clean(str(problem)), severity="warning", timeout=15, markup=False)
         else:

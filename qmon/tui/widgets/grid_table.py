@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from operator import itemgetter
+from typing import Final, TypeVar
 
+from qmon.model.formatting import UNKNOWN
 from qmon.tui.sanitize import pad, shorten, text_width
 from qmon.tui.spans import Line, Span
 
@@ -14,6 +16,26 @@ GAP: Final = 3
 
 # A text that is already sanitized, and the name of its tone.
 Cell = tuple[str, str]
+
+Item = TypeVar("Item")
+
+
+def text_cell(text: str | None, tone: str = "text") -> Cell:
+    """Return the cell of a sanitized text, or of an unknown value if ``text`` is ``None``."""
+    return (UNKNOWN, "faint") if text is None else (text, tone)
+
+
+def sorted_by_value(
+    items: Iterable[Item], value: Callable[[Item], float | str | tuple[int, int, str] | None], *, descending: bool
+) -> list[Item]:
+    """Return the items sorted by the values of one column. Items without a value are last, in the given order.
+
+    All values must have one type.
+    """
+    keyed = [(value(item), item) for item in items]
+    known = [pair for pair in keyed if pair[0] is not None]
+    known.sort(key=itemgetter(0), reverse=descending)
+    return [item for _, item in known] + [item for found, item in keyed if found is None]
 
 
 @dataclass(frozen=True, slots=True)
