@@ -125,7 +125,7 @@ class Operator:
         return read_message(self.context, layout, id, owner)
 
     def read_session(self, session: int) -> SessionSample | None:
-        """Return what a session does, with secrets in its statement replaced; ``None`` if it is gone or not visible."""
+        """Return the activity of a session, or ``None`` if it is gone or not visible. Secrets are replaced."""
         with self.context.open_sql("session") as sql:
             found = read_session(sql, session)
         return None if found is None else replace(found, statement=self.context.redact(found.statement))

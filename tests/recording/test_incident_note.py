@@ -1,4 +1,4 @@
-"""An incident note says when, what was wrong with proofs, what was done by whom, and what is open."""
+"""An incident note contains the time range, verdicts with proofs, actions with their users, and open questions."""
 
 from __future__ import annotations
 

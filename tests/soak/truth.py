@@ -521,7 +521,7 @@ def _hold_against(view: View, world: World, told: Told, seen_since: dict[str, fl
 
 
 def _said(view: View, queue: QueueView) -> list[str]:
-    """Return what a poll says of a queue if it read all figures that this follows from.
+    """Return the verdicts of a poll on a queue, and ``OK``, if the poll read all figures behind them.
 
     A poll that is late leaves out probes. The earlier figures show their age.
     """

@@ -1,4 +1,4 @@
-"""The consumers of a queue over a real poller: who works, on what, since when, and what the session waits for."""
+"""The consumers of a queue over a real poller: their sessions, messages, start times and waits."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _LINE_KINDS: Final = frozenset({"figures", "operation", "session"})
 
 @dataclass(frozen=True, slots=True)
 class RecordedSession:
-    """What the pipeline needs of a session line. ``environment``: ``None`` if ``qmon.toml`` does not set one."""
+    """The parts of a session line that the pipeline needs. ``environment``: ``None`` if none is set in ``qmon.toml``."""
 
     target: str
     zone: str = "UTC"

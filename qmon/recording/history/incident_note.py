@@ -1,4 +1,4 @@
-"""Gathers the facts of an incident for a handover: what was wrong, with proofs, what was done, and what is open.
+"""Gathers the facts of an incident for a handover: verdicts with proofs, operations, events and open questions.
 
 The facts come from memory, from recordings, or from both. ``incident_markdown`` writes them.
 """

@@ -1,1 +1,1 @@
-"""The consumers of a queue: who works, on what, and since when."""
+"""The consumers of a queue, with their sessions and messages."""

@@ -34,7 +34,7 @@ COLUMNS: Final = (
 )
 SORT_COLUMNS: Final = ("holds", "name", "session", "host", "oldest", "since", "rate")
 DEFAULT_SORT: Final = ("holds", True)
-# What a session waits for, keyed by the class of its wait.
+# The reason why a session waits, keyed by the class of its wait.
 _WAITS: Final = {
     "Client": "its program, which sends no statement",
     "Lock": "a lock",
@@ -120,7 +120,7 @@ def searchable_text(consumer: ListedConsumer) -> str:
 def detail_lines(
     consumer: ListedConsumer, session: SessionSample | None, notice: str, view: View | None, cells: int
 ) -> list[Line]:
-    """Return the activity of a consumer's session, what it waits for, and the messages that it holds.
+    """Return the activity and the wait of a consumer's session, and the messages that the consumer holds.
 
     ``session``: the session as read last. ``notice``: why the session is unknown, or an empty text.
     """
@@ -152,7 +152,7 @@ def detail_lines(
 
 
 def _wait_lines(consumer: ListedConsumer, view: View | None, cells: int) -> list[Line]:
-    """Return what the session waits for: a lock and the sessions that hold it, or the class of its wait."""
+    """Return the wait of the session: a lock with the sessions that hold it, or the class of the wait."""
     chains = view.server.blocking if view is not None else None
     number = None if consumer.client is None else consumer.client.session
     place = next(

@@ -1,4 +1,4 @@
-"""Who works: the consumers of a queue, what they hold, and how many messages they take."""
+"""The consumers of a queue, their messages, and their rates."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class SessionRead(Message):
 
 
 class ConsumerDetails(TextDialog):
-    """What the session of one consumer does, what it waits for, and the messages that it holds."""
+    """The activity and the wait of one consumer's session, and the messages that the consumer holds."""
 
     BINDINGS = keys.TEXT_DIALOG
 

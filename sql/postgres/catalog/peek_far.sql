@@ -1,5 +1,5 @@
 -- The states of rows that are due in more than five years, among about 4 MB of the table (see `peek_few`). Such a time
--- stands for "never" or "no time".
+-- means "never" or "no time".
 -- {table}    the table
 -- {state}    column: the state
 -- {due_at}   column: when a message is due

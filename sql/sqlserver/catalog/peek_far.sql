@@ -1,5 +1,5 @@
 -- The states of rows that are due in more than five years, if the whole table is at most 4 MB now (see `peek_few`). Such a
--- time stands for "never" or "no time".
+-- time means "never" or "no time".
 -- {table}    the table
 -- {state}    column: the state
 -- {due_at}   column: when a message is due

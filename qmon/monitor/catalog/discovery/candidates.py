@@ -461,7 +461,7 @@ def _with_times(entry: Mapping[str, object], times: str | None) -> dict[str, obj
 
 
 def _missing_deletes(layout: Layout, activity: Activity | None) -> str:
-    """Return what the server's counters do not show of a design whose pops delete rows; empty if they show deletes.
+    """Return the missing evidence for a design whose pops delete rows; empty if the server's counters show deletes.
 
     Rows of logs, histories and results are only inserted. If rows are updated, an unknown column shows their state.
     """
