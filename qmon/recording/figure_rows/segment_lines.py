@@ -25,7 +25,7 @@ _LINE_KINDS: Final = frozenset({"figures", "operation", "session"})
 
 @dataclass(frozen=True, slots=True)
 class RecordedSession:
-    """The parts of a session line that the pipeline needs. ``environment``: ``None`` if none is set in ``qmon.toml``."""
+    """The parts of a session line that the pipeline needs. ``environment``: ``None`` if ``qmon.toml`` sets none."""
 
     target: str
     zone: str = "UTC"
