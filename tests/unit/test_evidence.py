@@ -9,6 +9,7 @@ from qmon.model.figure import Figure
 from qmon.model.layout.layout import Ring, TableName
 from qmon.model.samples.client_samples import ClientSample
 from qmon.model.samples.message_samples import MessageDiagnostics, SweepSample
+from qmon.model.samples.polled_samples import HeadSample
 from qmon.model.sessions.clients import SessionIndex
 from qmon.model.sessions.owners import Owners
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
@@ -82,6 +83,19 @@ def test_who_locks_everything_is_who_it_was_while_that_is_not_read_for_half_a_mi
     )
     evidence.locking_session(at(3.0, blocking=waiting()), q)
     assert evidence.locking_session(at(4.0), q) is None, "it is over"
+
+
+def test_a_head_that_could_not_be_read_does_not_stand_still_meanwhile() -> None:
+    evidence, q = QueueDiagnosis(), QueueSamples(LAYOUT, head=HeadSample("1", None, 54), head_limit=1001)
+
+    def still(seconds: float, *failed: str) -> float | None:
+        read = QueueSamples(LAYOUT) if failed else q
+        motion = evidence.record_poll(at(seconds, *failed), read, DONE, SEEN).motion
+        return None if motion is None else motion.still_s
+
+    assert (still(0.0), still(100.0)) == (0.0, 100.0)
+    assert still(101.0, "head_state") is None
+    assert (still(140.0), still(150.0)) == (0.0, 10.0)
 
 
 def test_a_ring_that_is_not_swept_in_a_poll_has_lost_what_it_had() -> None:

@@ -103,6 +103,22 @@ def test_a_head_that_is_no_longer_read_does_not_stand_still() -> None:
     assert motion == Motion("1", 10.0, None)
 
 
+def test_a_head_does_not_stand_still_while_a_transaction_holds_rows() -> None:
+    held, idle = HeldSample("700", 1, True), HeldSample("700", 1, False)
+    assert seen(*[head("1")] * 3, replace(head("1"), held=(held,)), head("1")) == Motion("1", 10.0, None)
+    assert seen(*[head("1")] * 3, replace(head("1"), locked=(held,)), head("1")) == Motion("1", 10.0, None)
+    assert seen(*[head("1")] * 3, replace(head("1"), held=(idle,)), head("1")) == Motion("1", 40.0, None)
+
+
+def test_what_happened_in_a_gap_is_unknown() -> None:
+    track = MotionTrack()
+    track.record_poll(head("1"), 0.0)
+    assert track.record_poll(head("1"), 100.0) == Motion("1", 100.0, None)
+    track.record_gap()
+    assert track.record_poll(head("1"), 200.0) == Motion("1", 0.0, None), "as many were popped behind it as arrived"
+    assert track.record_poll(head("1"), 230.0) == Motion("1", 30.0, None)
+
+
 def test_a_queue_without_rates_is_healthy_only_while_it_moves() -> None:
     assert code(unrated(None)) == "cannot tell"
     assert code(unrated(Motion("17", 5.0, None))) == "cannot tell"

@@ -84,6 +84,10 @@ class QueueDiagnosis:
         self._failing: dict[str, float] = {}
         self._locked: tuple[float, QueueLock | None] = (float("-inf"), None)
 
+    def record_gap(self) -> None:
+        """Record a time in which the queue was not read."""
+        self._motion.record_gap()
+
     def record_poll(
         self, snapshot: Snapshot, samples: QueueSamples, done: Figure, sessions: SessionIndex | None
     ) -> QueueEvidence:
@@ -94,6 +98,8 @@ class QueueDiagnosis:
         layout, messages, at = samples.layout, samples.diagnostics, snapshot.sampled_at
         before, failing = self._last, failing_probes(samples, snapshot)
         missed = (*samples.left_out, *failing)
+        if any(is_probe_of(probe, EVIDENCE_PROBES["motion"]) for probe in failing):
+            self._motion.record_gap()
         rows_read = not any(is_probe_of(probe, _ROWS) for probe in missed)
         seen = snapshot.clients is not None
         missed_done = samples.counters is None or (

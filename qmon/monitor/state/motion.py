@@ -21,15 +21,22 @@ class MotionTrack:
         self._began_at = self._read_at = 0.0
         self._moved_at: float | None = None
 
+    def record_gap(self) -> None:
+        """Record a time in which the queue was not read. Messages may have left it and others arrived."""
+        self._head, self._rows = None, {}
+
     def record_poll(self, samples: QueueSamples, at: float) -> Motion | None:
         """Record one poll at ``at`` (server clock, seconds); ``None`` until the queue has been counted.
 
-        A queue moves if it has another head or fewer rows.
+        A queue moves if it has another head or fewer rows. It does not stand still while a transaction holds rows,
+        because consumers skip a locked head.
         """
         first = not self._rows
         moved = self._has_head_moved(samples, at) | self._have_rows_fallen(samples)
         if moved and not first:
             self._moved_at = at
+        if any(holder.running for holder in (*(samples.held or ()), *samples.locked)):
+            self._began_at = at
         if not self._rows:
             return None
         moved_s = None if self._moved_at is None else at - self._moved_at

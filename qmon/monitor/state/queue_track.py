@@ -208,6 +208,7 @@ class QueueTrack:
         unbroken, self._was_gone = unbroken and not self._was_gone, False
         if not unbroken:
             self._progress.record_gap()
+            self._diagnosis.record_gap()
         self._broken = not unbroken
         unbroken = not self._own.record_operations(snapshot.operated, samples.layout, at) and unbroken
         own = uses_of_queue(uses, samples)
