@@ -124,8 +124,8 @@ def test_without_a_count_there_is_no_ledger() -> None:
     )
 
 
-def shown(queue: QueueView, ledger: Ledger) -> list[str]:
-    return ["".join(text for text, _ in line) for line in ledger_lines(replace(queue, ledger=ledger), 36)]
+def shown(queue: QueueView, ledger: Ledger, cells: int = 40) -> list[str]:
+    return ["".join(text for text, _ in line) for line in ledger_lines(replace(queue, ledger=ledger), cells)]
 
 
 def test_the_panel_has_a_line_for_each_part_and_the_sum() -> None:
@@ -133,6 +133,12 @@ def test_the_panel_has_a_line_for_each_part_and_the_sum() -> None:
     assert ledger_lines(queue, 36) == []
     lines = shown(queue, span_ledger(12_440, 12_431, 8))
     assert [line.split()[-1] for line in lines[1:]] == ["12,431", "8", "1", "12,440"]
-    assert {len(line) for line in lines[1:]} == {36}
+    assert {len(line) for line in lines[1:]} == {40}
     lines = shown(queue, span_ledger(12_440, 12_000, 8, estimated=True))
     assert [line.split()[-1] for line in lines[1:]] == ["~12,000", "8", "~432", "12,440"]
+
+
+def test_a_long_name_is_broken_and_its_count_stands_in_its_last_line() -> None:
+    lines = shown(twelve()[0], span_ledger(12_440, 12_431, 8), 36)
+    *first, last = POPPED_UNCLEAR.split(" ")
+    assert lines[3:5] == [" ".join(first), f"{last}{'1':>{36 - len(last)}}"]

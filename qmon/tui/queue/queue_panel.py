@@ -253,7 +253,9 @@ def ledger_lines(queue: QueueView, cells: int) -> list[Line]:
     lines: list[Line] = [(("── ", "faint"), ("the gap, by state", "title"))]
     for (name, count), part in zip(rows, ledger.parts, strict=True):
         tone = "muted" if part.count == 0 else "text"
-        lines.append(((clean(name)[:room].ljust(room), "muted"), (count.rjust(width + 2), tone)))
+        *above, last = wrap_text(clean(name), room, room, 2)
+        lines += [((each, "muted"),) for each in above]
+        lines.append(((last.ljust(room), "muted"), (count.rjust(width + 2), tone)))
     lines.append(((title.ljust(room), "muted"), (formatting.count(ledger.total).rjust(width + 2), "strong")))
     return lines
 
