@@ -103,6 +103,7 @@ class QueueSamples:
             else empty.
         unread: true if the queue was not read in this poll, because queues take turns.
         strange: messages in states that qmon does not know.
+        strange_at: when the table was searched for unknown states, if not in this poll; server clock, seconds.
     """
 
     layout: Layout
@@ -142,6 +143,7 @@ class QueueSamples:
     elsewhere: str = ""
     unread: bool = False
     strange: StrangeStates | None = None
+    strange_at: float | None = None
 
     @property
     def waiting(self) -> int | None:

@@ -28,9 +28,11 @@ import pyodbc
 from qmon.model.alerts.target_check import CheckState, check_target
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, Layout, StateColumn, TableName
+from qmon.model.verdicts.judge import JudgeText
 from qmon.model.view import QueueView, View
 from tests.contract.watching import watching
 from tests.facts import connected, odbc, query, wait_until
+from tests.wordings import has
 
 ROLE: Final = "truth_watcher"
 _ELSEWHERE: Final = "_elsewhere"
@@ -523,9 +525,10 @@ def _hold_against(view: View, world: World, told: Told, seen_since: dict[str, fl
 def _said(view: View, queue: QueueView) -> list[str]:
     """Return the verdicts of a poll on a queue, and ``OK``, if the poll read all figures behind them.
 
-    A poll that is late leaves out probes. The earlier figures show their age.
+    A poll that is late leaves out probes. The earlier figures, and the verdict, show their age.
     """
-    if any(figure.age_s for figure in (queue.ready, queue.in_progress, queue.stuck)):
+    states_are_old = has(queue.verdict.proof, JudgeText.STATES_READ_AGO)
+    if states_are_old or any(figure.age_s for figure in (queue.ready, queue.in_progress, queue.stuck)):
         return []
     alone = check_target(replace(view, queues=(queue,), failures=()), ())
     return [*(verdict.code for verdict in queue.verdicts), *(["OK"] if alone.state is CheckState.OK else [])]

@@ -43,6 +43,10 @@ WORDINGS: Final[Wordings] = {
         "1,234 ready, but no pops; push 8.0/s; read 4.0 s ago",
     ),
     JudgeText.NO_MESSAGE: ({"states": "ready or in progress"}, "no message is ready or in progress"),
+    JudgeText.STATES_READ_AGO: (
+        {"proof": "no message is ready or in progress", "age": "22 s"},
+        "no message is ready or in progress; qmon last looked for messages in other states 22 s ago",
+    ),
     JudgeText.AND_BLOCKED: ({"flow": "push 8.0/s, pop 0.5/s", "blocked": "3"}, "push 8.0/s, pop 0.5/s; 3 blocked"),
     JudgeText.READY: ({"ready": 1234.0, "reason": "rates need a second poll"}, "1,234 ready; rates need a second poll"),
     JudgeText.RATES: ({"push": 8.0, "pop": 1234.0}, "push 8.0/s, pop 1,234.0/s"),

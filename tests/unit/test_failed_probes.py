@@ -7,13 +7,17 @@ from typing import Any
 
 import pytest
 
-from qmon.model.figure import Figure
+from qmon.model.cost_budget import PollingCost, Throttled
+from qmon.model.figure import Figure, Verdict
 from qmon.model.reasons import Reason
+from qmon.model.samples.polled_samples import HeadSample, ProgressSample
 from qmon.model.samples.usage_samples import UseSample
 from qmon.model.snapshot import ProbeFailure, Snapshot
+from qmon.model.verdicts.judge import JudgeText
 from qmon.model.view import QueueView
 from qmon.monitor.state.target_history import TargetHistory
 from tests.unit.stepping import Step, World, found
+from tests.wordings import has
 
 LATE = Reason.DEADLINE
 DENIED = "permission denied for table t"
@@ -141,3 +145,33 @@ def test_sizes_have_the_age_of_their_reading_and_outlast_polls_that_do_not_ask_f
         assert (queue.bytes.value, queue.bytes.age_s) == (8192, late), late
         assert queue.bytes.reason == (LATE if late else "")
         assert queue.bytes.old == (late > 30), late
+
+
+def searched_ago(world: World, seconds: float, throttled_s: float = 0.0) -> Snapshot:
+    """Return the next poll of an empty queue whose unknown states were last searched this number of seconds ago."""
+    snapshot = polled(world)
+    (status,) = (each for each in snapshot.queues if each.layout.queue == "status")
+    empty = replace(
+        status,
+        head=HeadSample(None, None, 0),
+        progress=ProgressSample(0, 0, 0, None),
+        strange_at=snapshot.sampled_at - seconds if seconds else None,
+    )
+    cost = PollingCost("1%", 20.0, 1.0, 5.0, throttled=(Throttled("status", "states", throttled_s, 1.0, 4.0),))
+    return replace(snapshot, queues=(empty,), observing=cost if throttled_s else None)
+
+
+def test_a_queue_is_empty_only_if_its_table_was_searched_for_unknown_states() -> None:
+    world, history = World(), TargetHistory()
+
+    def verdict(seconds: float, throttled_s: float = 0.0) -> Verdict:
+        return found(history.record_snapshot(searched_ago(world, seconds, throttled_s)).queue("status")).verdict
+
+    *_, empty = [verdict(0.0) for _ in range(6)]
+    assert (empty.code, has(empty.proof, JudgeText.STATES_READ_AGO)) == ("empty", False)
+    late = verdict(20.0)
+    assert (late.code, has(late.proof, Reason.LAST_READ, age="20 s")) == ("cannot tell", True)
+    seldom = verdict(22.0, throttled_s=30.0)
+    assert seldom.code == "empty"
+    assert has(seldom.proof, JudgeText.STATES_READ_AGO, age="22 s")
+    assert verdict(31.0, throttled_s=30.0).code == "cannot tell"

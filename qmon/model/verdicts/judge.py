@@ -60,6 +60,7 @@ class JudgeText(Text):
     IF_THIS_LASTS = "{proof}; {verdict} if this lasts {age} more"
     READ_AGO = "{proof}; read {age} ago"
     NO_MESSAGE = "no message is {states}"
+    STATES_READ_AGO = "{proof}; qmon last looked for messages in other states {age} ago"
     AND_BLOCKED = "{flow}; {blocked} blocked"
     READY = "{ready:,.0f} ready; {reason}"
     RATES = "push {push:,.1f}/s, pop {pop:,.1f}/s"
@@ -113,6 +114,8 @@ def _missing_figures(context: RuleInput) -> Iterator[tuple[str, str]]:
             yield name, JudgeText.UNKNOWN.render(reason=_unknown_reason(context, figure))
         elif figure.partial or (figure.at_least and (name == "stuck" or not figure.value)):
             yield name, JudgeText.PARTLY_KNOWN.render(reason=figure.reason or JudgeText.MAY_BE_MORE)
+    if context.in_unknown_states.value is None:
+        yield "number of messages in other states", JudgeText.UNKNOWN.render(reason=context.in_unknown_states.reason)
     if not is_seen_empty(context):  # in an empty queue nothing has to move
         for name, figure in (("push rate", context.push_rate), ("pop rate", context.pop_rate)):
             if figure.old:
@@ -142,6 +145,9 @@ def _unknown_reason(context: RuleInput, figure: Figure) -> str:
 def _join_words(names: list[str], word: str) -> str:
     return f" {word} ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
+
+# A search for unknown states that is older than this is named in the verdict (seconds).
+_STATES_FRESH_S: Final = 10.0
 
 HEALTHY: Final = "healthy"
 EMPTY: Final = "empty"
@@ -398,13 +404,15 @@ def _fine_verdict(context: RuleInput) -> Verdict:
             *(["in progress"] if context.has_figure("in_progress") else []),
             *(["blocked"] if context.may_block else []),
         ]
-        return Verdict(EMPTY, JudgeText.NO_MESSAGE.render(states=_join_words(named, "or")))
-    return Verdict(
-        HEALTHY,
-        JudgeText.AND_BLOCKED.render(flow=_flow_text(context), blocked=context.blocked.text())
-        if context.blocked.value
-        else _flow_text(context),
-    )
+        code, proof = EMPTY, JudgeText.NO_MESSAGE.render(states=_join_words(named, "or"))
+    else:
+        code, proof = HEALTHY, _flow_text(context)
+        if context.blocked.value:
+            proof = JudgeText.AND_BLOCKED.render(flow=proof, blocked=context.blocked.text())
+    if context.in_unknown_states.age_s > _STATES_FRESH_S:
+        age = duration(context.in_unknown_states.age_s)
+        proof = JudgeText.STATES_READ_AGO.render(proof=proof, age=age)
+    return Verdict(code, proof)
 
 
 def _flow_text(context: RuleInput) -> str:

@@ -18,6 +18,7 @@ from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.waits.queue_lock import QueueLock
 
 _UNREAD: Final = Figure.unknown(Reason.NOT_READ)
+_NONE: Final = Figure(0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +29,7 @@ class RuleInput:
 
     Attributes:
         recent_pop_rate: pops per second over the last few seconds, so that a verdict ends soon after a fix.
+        in_unknown_states: messages in states that qmon does not know.
         completes: completions per second over the last few seconds.
         net_rate: change of ``ready`` in messages per second.
         locked: the session that locks the whole queue.
@@ -53,6 +55,7 @@ class RuleInput:
     fill: Figure = _UNREAD
     blocked: Figure = _UNREAD
     blocked_oldest: Figure = _UNREAD
+    in_unknown_states: Figure = _NONE
     timeout_s: float
     failures: tuple[ProbeFailure, ...] = ()
     pauses: tuple[PauseSample, ...] = ()

@@ -116,7 +116,7 @@ class QueueFiling:
         for probe, figure in (("scheduled", "scheduled"), ("scheduled_state", "scheduled"), ("in_state", "dead")):
             if probe in found:
                 memo.extra[figure] = found[probe][0].counted, now_at
-        memo.strange = found.get("states", memo.strange)
+        memo.record_states(() if empty else found.get("states"), now_at)
         strange = None if empty else strange_states(layout, facts, memo, counted.count)
         scheduled, scheduled_at = memo.extra.get("scheduled", (None, None))
         dead, dead_at = memo.extra.get("dead", (None, None))
@@ -163,6 +163,7 @@ class QueueFiling:
             unknown=unknown,
             left_out=left_out,
             strange=strange,
+            strange_at=memo.strange_at if "states" in facts.indexes and memo.strange_at != now_at else None,
             partial=indexed.partial.get(facts.table_id) or indexed.partial.get(facts.data_table_id or 0, ""),
         )
         # A scan returns only the first and the last of the unknown values in each part of the table.

@@ -143,7 +143,8 @@ class GroupProbes:
             if blockers is not None or not read.rows:
                 read.blockers = blockers or ()
         self._remember_queues(
-            self._steps.record_results(results, server_at) | self._strange.record_results(results, now), now
+            self._steps.record_results(results, server_at) | self._strange.record_results(results, now, server_at),
+            now,
         )
         self._steps.retain_only(self._known_queues)
         listed: tuple[GroupListedSample, ...] = results.get((self.group.name, "group_listed"), ())
@@ -204,6 +205,7 @@ class GroupProbes:
             blocked=self._blocked_messages(value),
             blocked_at=self._counted_at("blocked"),
             strange=self._strange.strange_states_for(value),
+            strange_at=self._strange.searched_at,
             done=_counted_or_none(self._sum_states("done", value, old=True)),
             totals=totals,
             workers=self._live_workers(value, results),

@@ -35,6 +35,9 @@ class StrangeMessages:
         self._state = find_state_column(self._group)
         self._rows: tuple[GroupStrangeSample, ...] = ()
         self._read_at = float("-inf")
+        # When the rows were read, if not in this poll: server clock, seconds.
+        self.searched_at: float | None = None
+        self._server_read_at: float | None = None
 
     def statements_for_poll(
         self, found: FoundGroup, now: float, rest_s: Callable[[tuple[str, str]], float]
@@ -45,7 +48,7 @@ class StrangeMessages:
         """
         rows = self._rows_to_read(found)
         if rows is None:
-            self._rows = ()
+            self._rows, self._server_read_at = (), None
             return []
         if now - self._read_at < rest_s((self._group.name, _PROBE)):
             return []
@@ -81,11 +84,15 @@ class StrangeMessages:
             return (AllOf((part, OneOf(column, tuple(odd)))), NEVER) if odd else None
         return (AllOf((part, OneOf(column, known, negated=True))), NEVER) if rows <= _MANY_ROWS else None
 
-    def record_results(self, results: Results, now: float) -> frozenset[str | None]:
-        """Record the results of a poll (``now``: our clock); return the queues with messages in unknown states."""
+    def record_results(self, results: Results, now: float, server_at: float) -> frozenset[str | None]:
+        """Record the results of a poll, and return the queues with messages in unknown states.
+
+        ``now``: our clock; ``server_at``: server clock; both in seconds.
+        """
         found = results.get((self._group.name, _PROBE))
+        self.searched_at = self._server_read_at if found is None else None
         if found is not None:
-            self._rows, self._read_at = found, now
+            self._rows, self._read_at, self._server_read_at = found, now, server_at
         return frozenset(row.queue for row in self._rows)
 
     def strange_states_for(self, queue: str | None) -> StrangeStates | None:

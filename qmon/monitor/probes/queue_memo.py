@@ -24,11 +24,12 @@ class QueueMemo:
     ``denied``: number of consecutive readings in which the server's own row count was 0 although there were rows.
     ``counted_apart``: rows beyond the limit are counted by the server or by a scan, so most polls need not count up to
     the limit. ``extra``: for each figure (``scheduled``, ``dead``), the count and its time (server clock, seconds).
-    ``strange``: the unknown states in the last reading. ``blocked``: the blocked messages, and the time when they were
-    counted. ``counted_whole_at``: the time when the last full count of the table was recorded, server clock, seconds.
-    ``span``: the distance between the positions of a ring in the newest poll. ``idle``: no message was ready or in
-    progress in the last reading. ``may_be_empty``: the last full count found no message that was ready, in progress or
-    in an unknown state.
+    ``strange``: the unknown states in the last reading. ``strange_at``: the time of that reading, or of the first poll
+    (server clock, seconds). ``blocked``: the blocked messages, and the time when they were counted.
+    ``counted_whole_at``: the time when the last full count of the table was recorded, server clock, seconds. ``span``:
+    the distance between the positions of a ring in the newest poll. ``idle``: no message was ready or in progress in
+    the last reading. ``may_be_empty``: the last full count found no message that was ready, in progress or in an
+    unknown state.
     """
 
     polls: int = 0
@@ -40,6 +41,7 @@ class QueueMemo:
     counted_at: float = float("-inf")
     extra: dict[str, tuple[int, float]] = field(default_factory=dict)
     strange: tuple[StateValueSample, ...] = ()
+    strange_at: float | None = None
     blocked: tuple[BlockedMessages | None, float | None] = (None, None)
     head_id: str | None = None
     still: int = 0
@@ -67,6 +69,11 @@ class QueueMemo:
             self.bounds.append(head.head_id)
         elif last_id is not None:
             self.bounds.append(str(last_id))
+
+    def record_states(self, unknown: tuple[StateValueSample, ...] | None, now_at: float) -> None:
+        """Record the unknown states; ``None`` if this poll did not read them. ``now_at``: server clock, seconds."""
+        if unknown is not None or self.strange_at is None:
+            self.strange, self.strange_at = unknown or (), now_at
 
     def record_span(self, ring: RingSample | None) -> None:
         """Record the distance between a ring's positions for the next poll."""

@@ -423,6 +423,7 @@ class QueueTrack:
             fill=fill.evidence,
             blocked=more["blocked"].evidence,
             blocked_oldest=more["blocked_oldest"].evidence,
+            in_unknown_states=now("in_unknown_states", sample_figures.unknown_states_figure(samples, at)).evidence,
             locked=self._diagnosis.locking_session(snapshot, samples),
             pauses=pauses,
             layout=samples.layout,

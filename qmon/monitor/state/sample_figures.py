@@ -340,6 +340,12 @@ def counted_figure(
     return Figure(float(COUNT_LIMIT), at_least=True, reason=Reason.MORE_THAN_COUNTED, age_s=age_s)
 
 
+def unknown_states_figure(samples: QueueSamples, at: float) -> Figure:
+    """Return the number of messages in unknown states, with the age of the reading."""
+    count = 0 if samples.strange is None else samples.strange.counted
+    return counted_figure(samples, count, "in_unknown_states", None, at, samples.strange_at)
+
+
 def blocked_figures(samples: QueueSamples, at: float) -> dict[str, Figure]:
     """Return the number of blocked messages, and the age in seconds of the oldest blocked message.
 

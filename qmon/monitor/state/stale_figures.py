@@ -119,6 +119,7 @@ _READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "dead": ("in_state", f"{_GROUP}dead"),
     "blocked": (BLOCKED_PROBE, f"{_GROUP}blocked"),
     "blocked_oldest": (BLOCKED_PROBE, f"{_GROUP}blocked"),
+    "in_unknown_states": ("states", "group_strange"),
     "bytes": ("sizes", "uses", TABLE_COUNTERS_PROBE),
     "growth": ("sizes", "uses", TABLE_COUNTERS_PROBE),
 }
