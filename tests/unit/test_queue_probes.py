@@ -10,7 +10,7 @@ import pytest
 from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.layout.table_facts import TableFacts
-from qmon.model.probe_constants import COUNTING_S
+from qmon.model.probe_table import PROBES
 from qmon.model.samples.polled_samples import HeadSample, ProgressSample, WalkSample
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
@@ -57,4 +57,4 @@ def test_states_are_checked_in_each_poll_if_their_values_were_guessed_from_rows(
 def test_states_are_checked_seldom_if_their_values_are_certain_or_the_queue_is_read_in_brief() -> None:
     assert asked_for_states(learnt=False) == [True, False, False]
     assert asked_for_states(learnt=True, brief=True) == [True, False, False]
-    assert asked_for_states(learnt=False, every_s=COUNTING_S) == [True, True, True]
+    assert asked_for_states(learnt=False, every_s=PROBES["in_state"].every_s) == [True, True, True]

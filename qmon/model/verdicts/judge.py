@@ -11,7 +11,7 @@ from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.formatting import duration
 from qmon.model.guard import Guard
 from qmon.model.operation_records import Side
-from qmon.model.probe_families import is_probe_of
+from qmon.model.probe_table import is_probe_of
 from qmon.model.reasons import Reason
 from qmon.model.texts import Text
 from qmon.model.verdicts.access_verdicts import CANNOT_SEE, LOCKED

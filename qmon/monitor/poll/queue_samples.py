@@ -11,7 +11,7 @@ from qmon.model.groups.group import FoundGroup
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.probe_constants import BLOCKED_PROBE, COUNT_LIMIT, ring_probe
-from qmon.model.probe_families import probe_family
+from qmon.model.probe_table import probe_family
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.reasons import Reason
 from qmon.model.samples.group_samples import BlockedMessages

@@ -60,7 +60,7 @@ class StrangeMessages:
         }
         values: dict[str, Value] = {"limit": _MOST}
         which = repr(where)  # the condition depends on the current labels of an enum
-        return [replace(self._statements.statement_for(_PROBE, which, GroupStrangeSample, values, names), probe=_PROBE)]
+        return [replace(self._statements.statement_for(_PROBE, which, values, names), probe=_PROBE)]
 
     def _rows_to_read(self, found: FoundGroup) -> tuple[Condition, Condition] | None:
         """Return the condition for the rows to read, and the condition for rows in a known state.
