@@ -15,9 +15,6 @@ COUNT_LIMIT: Final = 1000
 # At least this many rows, from the head on, are checked for transactions that hold rows.
 HELD_AT_LEAST: Final = 200
 
-# The probe that counts blocked messages of a table with a state column: `in_state` with another value.
-BLOCKED_PROBE: Final = "blocked"
-
 # The probe that reads counters and usage of tables with a single statement (SQL Server).
 TABLE_COUNTERS_PROBE: Final = "table_counters"
 

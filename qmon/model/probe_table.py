@@ -9,12 +9,11 @@ statements of one probe for several states or steps have the names ``probe:state
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from enum import Enum
 from typing import Final
 
 from qmon.model.cost_budget import Rank
 from qmon.model.counts import PartSample, ScanSample
+from qmon.model.probe import Probe, Scope
 from qmon.model.samples import broker_samples, group_samples, message_samples, polled_samples, server_state_samples
 from qmon.model.samples import usage_samples as usage
 from qmon.model.samples.client_samples import MOST_CLIENTS, ClientSample
@@ -30,60 +29,6 @@ from qmon.model.waits.lock_holders import LockHolderSample
 POOL_LIMITS: Final = "pool_limits"
 SETTINGS: Final = "settings"
 _STATEMENT_CHARS: Final = 200
-
-
-class Scope(Enum):
-    """What one statement of a probe reads."""
-
-    # One queue.
-    QUEUE = "queue"
-    # The tables of all queues that a poll reads, in one statement or in one statement per table.
-    TABLES = "tables"
-    # One group of queues.
-    GROUP = "group"
-    # The whole target.
-    TARGET = "target"
-    # The health of the server, read at the interval of the probe.
-    HEALTH = "health"
-    # Something that only some targets have, or that is read only in some polls or between polls.
-    OCCASIONAL = "occasional"
-
-
-@dataclass(frozen=True, slots=True)
-class Probe:
-    """One probe.
-
-    Attributes:
-        record: the type of its rows.
-        variants: names of other probes of its family that return the same rows.
-        family: the family to which it belongs, if it is not the first probe of its family. All other properties are
-            those of the family.
-        feeds: the fields of ``QueueView`` and ``QueueEvidence`` that need it, and ``rates`` and ``locked``.
-        rank: the importance when polls are throttled; ``None``: as its scope and the queue require.
-        every_s: seconds between two readings; 0: read in each poll. A probe with an interval that depends on its
-            results has 0.
-        in_turns_s: the same if queues are read in turns, because there are many.
-        subject: what is unknown if it fails, as the queue screen names it.
-        values: the values that a poll binds by default.
-        ids: the name of the value for the ids of tables or procedures. ``qmon doctor`` uses the id 0, which does not
-            exist.
-        in_pool: true if the probe only works in an elastic pool.
-    """
-
-    name: str
-    record: type
-    scope: Scope
-    variants: tuple[str, ...] = ()
-    family: str = ""
-    feeds: tuple[str, ...] = ()
-    rank: Rank | None = None
-    every_s: float = 0.0
-    in_turns_s: float = 0.0
-    subject: str = ""
-    values: Mapping[str, str | int | float | bool | None] = field(default_factory=dict)
-    ids: str = ""
-    in_pool: bool = False
-
 
 _DEPTH: Final = ("ready", "oldest", "gap", "fill", "in_progress", "stuck")
 _HELD: Final = ("in_progress", "stuck", "locked")
@@ -140,6 +85,7 @@ _QUEUE_PROBES: Final = (
         polled_samples.CountSample,
         Scope.QUEUE,
         ("scheduled_state",),
+        index="due",
         feeds=("scheduled",),
         rank=Rank.DETAIL,
         every_s=10.0,
@@ -150,15 +96,26 @@ _QUEUE_PROBES: Final = (
         "in_state",
         polled_samples.CountSample,
         Scope.QUEUE,
+        index="dead",
+        state="dead",
         feeds=("dead",),
         rank=Rank.DETAIL,
         every_s=10.0,
         in_turns_s=30.0,
         subject="dead",
     ),
-    # `in_state` with another value.
-    Probe("blocked", polled_samples.CountSample, Scope.QUEUE, feeds=("blocked", "blocked_oldest"), subject="blocked"),
-    Probe("states", polled_samples.StateValueSample, Scope.QUEUE),
+    Probe(
+        "blocked",
+        polled_samples.CountSample,
+        Scope.QUEUE,
+        query="in_state",
+        index="blocked",
+        state="blocked",
+        feeds=("blocked", "blocked_oldest"),
+        subject="blocked",
+    ),
+    # Also read in each poll while the known values come from rows.
+    Probe("states", polled_samples.StateValueSample, Scope.QUEUE, every_s=10.0, in_turns_s=30.0),
     Probe("empty", polled_samples.EmptySample, Scope.QUEUE, ("empty_state",), rank=Rank.DETAIL),
     Probe("newest_id", polled_samples.NewestIdSample, Scope.QUEUE),
     Probe("owners", message_samples.OwnerSample, Scope.QUEUE, feeds=_TRIES),
@@ -320,6 +277,9 @@ _ALL: Final = (*_QUEUE_PROBES, *_GROUP_PROBES, *_TABLE_PROBES, *_TARGET_PROBES, 
 
 # The row of each probe, keyed by the names of the probe and its variants.
 PROBES: Final[Mapping[str, Probe]] = {name: probe for probe in _ALL for name in (probe.name, *probe.variants)}
+
+# The probes that polls read from each queue that has their index.
+INDEXED_PROBES: Final = tuple(probe for probe in _ALL if probe.index)
 
 # The probes of the whole target, for polls and for ``qmon doctor``.
 TARGET_PROBES: Final[Mapping[str, Probe]] = {probe.name: probe for probe in _TARGET_PROBES}

@@ -316,7 +316,7 @@ class Collector:
     def count_again(self, queue: str) -> None:
         """Make the next poll count all messages of this queue, including dead and scheduled messages."""
         if (probes := self._queues.get(queue)) is not None:
-            probes.memo.counted_at = float("-inf")
+            probes.memo.asked_at.clear()
 
     def _with_default_listing(self, focus: Focus) -> Focus:
         """Set ``listing`` to a page of messages if no index supports the default list."""

@@ -55,7 +55,11 @@ class StatementCache:
 
     def has_probe(self, probe: str) -> bool:
         """Return whether this engine, at this version, has the probe."""
-        return queries.has_query(self.engine.name, f"probe/{probe}", self.version)
+        return queries.has_query(self.engine.name, _query_name(probe), self.version)
+
+    def required_names(self, probe: str) -> frozenset[str]:
+        """Return the names without which the probe has no statement."""
+        return queries.load_query(self.engine.name, _query_name(probe), self.version).required
 
     def statement_for(
         self,
@@ -67,7 +71,7 @@ class StatementCache:
         """Return the statement for one probe of one queue. ``names`` may contain unused names."""
         statement = self._rendered.get((queue, probe))
         if statement is None:
-            query = queries.load_query(self.engine.name, f"probe/{probe}", self.version)
+            query = queries.load_query(self.engine.name, _query_name(probe), self.version)
             wanted = {name: (names or {}).get(name) for name in query.names}
             statement = self._rendered[queue, probe] = queries.render(query, wanted, self.engine)
         bound = {name: value for name, value in (values or {}).items() if name in statement.parameters}
@@ -110,6 +114,11 @@ class StatementCache:
             for i in dict.fromkeys(tables)
         ]
         return [replace(statement, queue="", part=part) for part, statement in asked]
+
+
+def _query_name(probe: str) -> str:
+    declared = PROBES.get(probe)
+    return f"probe/{probe if declared is None else declared.query or probe}"
 
 
 def first_record(results: Results, probe: str, queue: str = "") -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 from zlib import crc32
 
@@ -12,9 +12,11 @@ from qmon.engines.sql.queries import Name
 from qmon.model.counts import TableCount
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
-from qmon.model.probe_constants import BLOCKED_PROBE, HELD_AT_LEAST, ring_probe
-from qmon.model.probe_table import PROBES
+from qmon.model.probe import Probe
+from qmon.model.probe_constants import HELD_AT_LEAST, ring_probe
+from qmon.model.probe_table import INDEXED_PROBES, PROBES
 from qmon.model.rates.flow import pops_in_transaction
+from qmon.model.reasons import Reason
 from qmon.model.samples.listing_samples import PageRequest
 from qmon.model.samples.polled_samples import (
     DepthSample,
@@ -22,11 +24,8 @@ from qmon.model.samples.polled_samples import (
     WalkSample,
 )
 from qmon.monitor.probes.probe_names import probe_names_for, state_values_for
-from qmon.monitor.probes.probe_statements import PART, ProbeStatement, Results, StatementCache, first_record
+from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache, first_record
 from qmon.monitor.probes.queue_memo import COUNT_ROWS, QueueMemo
-
-# The probes of scheduled and dead messages run in the same polls.
-_COUNTED: Final = PROBES["in_state"]
 
 _RECOUNT_EVERY: Final = 5
 _RING_WINDOW: Final = 32
@@ -86,6 +85,18 @@ class QueueProbes:
         self.page_read: PageRequest | None = None
         self._statements = statements
         self.names: Mapping[str, Name] = probe_names_for(spec.layout, spec.facts)
+        # The indexed probes of this queue, with the names of their variants.
+        self._indexed: list[tuple[Probe, str]] = []
+        # Why the other indexed probes cannot be read, keyed by probe.
+        self.unread: dict[str, Reason] = {}
+        for probe in INDEXED_PROBES:
+            name = f"{probe.name}_state" if spec.layout.state is not None else probe.name
+            name = name if name in probe.variants else probe.name
+            why = self._why_not_read(probe, name)
+            if why is None:
+                self._indexed.append((probe, name))
+            else:
+                self.unread[probe.name] = why
 
     @property
     def head_probe_name(self) -> str | None:
@@ -140,16 +151,17 @@ class QueueProbes:
         asked = self._ring_statements(session_count)
         asked += self._head_and_locked_statements(brief=brief)
         asked += self._progress_statements(brief=brief)
-        asked += self._blocked_state_statements()
         asked += self._server_count_statements()
         asked += self._empty_statements()
-        counts = now - self.memo.counted_at >= (_COUNTED.in_turns_s if brief else _COUNTED.every_s)
-        if counts:
-            asked += self._scheduled_and_dead_statements()
-            self.memo.counted_at = now
+        asked += [
+            self._indexed_statement(probe, name)
+            for probe, name in self._indexed
+            if self._is_due(probe, now, brief=brief)
+        ]
+        is_due = self._is_due(PROBES["states"], now, brief=brief)
         # If the known state values come from rows, a row may have a new value. No figure includes such rows until the
         # value is known.
-        if counts or (not brief and self.layout.state is not None and self.layout.state.learnt):
+        if is_due or (not brief and self.layout.state is not None and self.layout.state.learnt):
             asked += self._state_value_statements()
         if message_limit:
             asked += self._message_statements(message_limit)
@@ -309,24 +321,41 @@ class QueueProbes:
         """Whether an index sorts the messages by start time, longest-running first."""
         return "stuck" in self.facts.indexes and self.layout.started_at is not None
 
-    def _blocked_state_statements(self) -> list[ProbeStatement]:
-        state = self.layout.state
-        if state is None or state.blocked is None or "blocked" not in self.facts.indexes:
-            return []
-        values: dict[str, Value] = {"limit": COUNT_ROWS, "value": state.blocked}
-        names = {**self.names, "dead_index": self.facts.index_for("blocked")}
-        queue = self.layout.queue
-        made = self._statements.statement_for("in_state", values, names, f"{queue}{PART}{BLOCKED_PROBE}")
-        return [replace(made, probe=BLOCKED_PROBE, queue=queue)]
+    def _indexed_statement(self, probe: Probe, name: str) -> ProbeStatement:
+        values = state_values_for(self.layout) | {"limit": COUNT_ROWS, "head": self.memo.head_bound()}
+        if probe.state:
+            values["value"] = getattr(self.layout.state, probe.state)
+        return self._statements.statement_for(name, values, self._names_for(probe), self.layout.queue)
 
-    def _scheduled_and_dead_statements(self) -> list[ProbeStatement]:
-        asked = []
-        if self.layout.due_at is not None and "due" in self.facts.indexes:
-            probe = "scheduled_state" if self.layout.state is not None else "scheduled"
-            asked.append(self._statement_for(probe, {"limit": COUNT_ROWS}))
-        if self.layout.state is not None and self.layout.state.dead is not None and "dead" in self.facts.indexes:
-            asked.append(self._statement_for("in_state", {"limit": COUNT_ROWS, "value": self.layout.state.dead}))
-        return asked
+    def _names_for(self, probe: Probe) -> Mapping[str, Name]:
+        """Return the names for an indexed probe. A probe that counts a state names the index of this state."""
+        return {**self.names, "dead_index": self.facts.index_for(probe.index)} if probe.state else self.names
+
+    def _is_due(self, probe: Probe, now: float, *, brief: bool) -> bool:
+        """Return whether to read a probe in this poll. If so, its interval begins now."""
+        if now - self.memo.asked_at.get(probe.name, float("-inf")) < (probe.in_turns_s if brief else probe.every_s):
+            return False
+        self.memo.asked_at[probe.name] = now
+        return True
+
+    def keep_rows(self, results: Results, now_at: float) -> None:
+        """Keep the rows of indexed probes that this poll has read. ``now_at``: server clock, seconds."""
+        for probe, name in self._indexed:
+            if (row := first_record(results, name, self.layout.queue)) is not None:
+                self.memo.kept[probe.name] = row, now_at
+
+    def _why_not_read(self, probe: Probe, name: str) -> Reason | None:
+        """Return why an indexed probe cannot be read from this queue; ``None`` if it can be read."""
+        layout = self.layout
+        if not self._statements.has_probe(name):
+            return Reason.SERVER_DOES_NOT_SAY
+        if layout.ring is not None or (probe.state and getattr(layout.state, probe.state, None) is None):
+            return Reason.NOT_IN_TABLE
+        if probe.index not in self.facts.indexes:
+            return Reason.NO_INDEX_FOR_FIGURE
+        names = self._names_for(probe)
+        is_missing = any(each in names and names[each] is None for each in self._statements.required_names(name))
+        return Reason.NOT_IN_TABLE if is_missing else None
 
     def _state_value_statements(self) -> list[ProbeStatement]:
         if self.layout.state is None or "states" not in self.facts.indexes or not self._statements.has_probe("states"):

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from qmon.engines.base import Value
-from qmon.model.probe_table import POOL_LIMITS, PROBES, SETTINGS, Scope
+from qmon.model.probe import Scope
+from qmon.model.probe_table import POOL_LIMITS, PROBES, SETTINGS
 from qmon.model.samples.server_state_samples import ServerState
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache, first_record
