@@ -11,7 +11,7 @@ from typing import Final
 import pyodbc
 
 from qmon.model.layout.layout import Layout
-from qmon.model.probe_constants import COUNTING_S
+from qmon.model.probe_table import PROBES
 from qmon.workload.workload_messages import make_message
 from tests.facts import connected, query, wait_until
 from tests.laboratory.case import Case
@@ -25,6 +25,7 @@ KNOWN_POLLS: Final = 35
 # This is long enough to collect messages to compare with.
 USUAL_S: Final = 25.0
 # Scheduled messages are counted every ten seconds. Three counts prove that messages become due later.
+COUNTING_S: Final = PROBES["in_state"].every_s
 LATER_S: Final = 3 * COUNTING_S + 7.0
 
 

@@ -122,11 +122,7 @@ def _state_statements(
         "walk": _scan_limit(layout, path, listing, one, more),
         "limit": one.size + 1,
     }
-    return [
-        statements.uncached_statement_for(
-            SPLIT_PAGE_PROBE if split else PAGE_PROBE, ListedSample, values, names, layout.queue
-        )
-    ]
+    return [statements.uncached_statement_for(SPLIT_PAGE_PROBE if split else PAGE_PROBE, values, names, layout.queue)]
 
 
 def page_from_results(probes: QueueProbes, listing: PageRequest, results: Results) -> Page | None:
@@ -232,7 +228,7 @@ def _group_state_statement(
         "walk": MAX_ROWS_READ,
         "limit": one.size + 1,
     }
-    return statements.uncached_statement_for(GROUP_PAGE_PROBE, ListedSample, values, names, layout.queue)
+    return statements.uncached_statement_for(GROUP_PAGE_PROBE, values, names, layout.queue)
 
 
 def group_page_from_results(found: FoundGroup, layout: Layout, listing: PageRequest, results: Results) -> Page | None:

@@ -55,7 +55,7 @@ def statements_for_ring_page(
         "limit": PAGE_SIZE + 1,
     }
     probe = RING_PAGE_PROBE if layout.data_table is None else SPLIT_RING_PAGE_PROBE
-    return [statements.uncached_statement_for(probe, ListedSample, values, names, layout.queue)]
+    return [statements.uncached_statement_for(probe, values, names, layout.queue)]
 
 
 def ring_page_from_results(

@@ -15,7 +15,7 @@ from qmon.model.formatting import duration
 from qmon.model.guard import WHOLE_VIEW, Guard
 from qmon.model.operation_records import pauses_for
 from qmon.model.probe_constants import COUNT_LIMIT, TABLE_COUNTERS_PROBE, ring_probe
-from qmon.model.probe_families import is_probe_of
+from qmon.model.probe_table import is_probe_of
 from qmon.model.rates.counter_resets import UsesByIndex, may_be_reset
 from qmon.model.rates.flow import Flow, MovedMessages, pops_in_transaction, ring_flow, ring_ready, steps_flow
 from qmon.model.reasons import Reason
