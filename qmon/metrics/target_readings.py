@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.metrics.metric_list import AGE, AT_LEAST, COUNTERS, GAUGES, POLL_AGE, UP, VERDICT, Metric
-from qmon.model.baseline_bands import NO_BASELINES, Baselines
 from qmon.model.queue_figures import MOVING_FIGURES, QueueFigure
 from qmon.model.view import QueueView, View
-from qmon.monitor.source import Event, Phase, SourceState
+from qmon.monitor.source import Phase, SourceState
 from qmon.monitor.state.queue_track import RATES_FOLLOW
-from qmon.monitor.state.target_history import TargetHistory
 
 _FRESH_POLLS: Final = 3.0
 _FRESH_S: Final = 10.0
@@ -53,36 +51,23 @@ class TargetReadings:
     Args:
         target: the target's name, free of secrets.
         clock: the monotonic clock of snapshots, seconds.
-        baselines: returns the current baselines. Must return immediately.
-        on_view: also called with each view and each phase change. Must return immediately.
     """
 
-    def __init__(
-        self,
-        target: str,
-        clock: Callable[[], float] = time.monotonic,
-        baselines: Callable[[], Baselines] = lambda: NO_BASELINES,
-        on_view: Callable[[View | SourceState], object] = lambda _: None,
-    ) -> None:
+    def __init__(self, target: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.name = target
         self._clock = clock
         self._lock = threading.Lock()
-        self._history = TargetHistory(baselines=baselines)
-        self._on_view = on_view
         self._view: View | None = None
         self._is_live = False
         self._totals: dict[tuple[str, str], _Total] = {}
 
-    def record_event(self, event: Event | View) -> None:
-        """Record a poll (a snapshot or a view) or a phase change."""
-        if isinstance(event, SourceState):
-            with self._lock:
-                self._is_live = event.phase in (Phase.LIVE, Phase.LATE)
-            self._on_view(event)
+    def record_event(self, event: View | SourceState) -> None:
+        """Record the figures of a poll or a phase change."""
+        if isinstance(event, View):
+            self.record_view(event)
             return
-        view = event if isinstance(event, View) else self._history.record_snapshot(event)
-        self.record_view(view)
-        self._on_view(view)
+        with self._lock:
+            self._is_live = event.phase in (Phase.LIVE, Phase.LATE)
 
     def record_view(self, view: View) -> None:
         """Record the figures of a poll."""
