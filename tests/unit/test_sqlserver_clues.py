@@ -14,7 +14,7 @@ from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts.message_verdicts import MessageVerdictText
 from qmon.model.view import View
 from qmon.monitor.catalog.catalog import Catalog, SequenceRows, TableRow
-from qmon.monitor.catalog.resolve import SPARE_SUFFIX, Resolved, _Resolver
+from qmon.monitor.catalog.resolve import SPARE_SUFFIX, Resolved, ResolveText, _Resolver
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
 from qmon.operate.install import object_names
@@ -181,6 +181,6 @@ def test_the_table_of_spare_numbers_is_found_where_it_is_and_its_right_is_named_
     assert found == plain
     assert (problem.queue, problem.reason) == (
         "ring",
-        "qmon does not search for holes and orphans: your role may not read dbo.Orders_spare",
+        ResolveText.NO_SLOT_SWEEP.render(table="dbo.Orders_spare"),
     )
     assert problem.grant == "GRANT SELECT ON OBJECT::[dbo].[Orders_spare] TO [watcher]"
