@@ -46,7 +46,7 @@ def heads(ids: Callable[[int], str | None], mark: Callable[[int], str], held: Ca
         return ({"head_id": ids(poll), "counted": 0 if ids(poll) is None else 3},)
 
     def tried(poll: int) -> tuple[Mapping[str, object], ...]:
-        return () if ids(poll) is None else ({"id": ids(poll), "attempts": None, "mark": "(head)"},)
+        return () if ids(poll) is None else ({"id": ids(poll), "attempts": None, "mark": "(head)", "error": None},)
 
     def locks(poll: int) -> tuple[Mapping[str, object], ...]:
         of: dict[str, object] = {"table_id": 12, "index_id": 2, "name": "IX", "locks": 1}

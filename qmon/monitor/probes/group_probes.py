@@ -155,7 +155,9 @@ class GroupProbes:
         owners: defaultdict[str | None, list[OwnerSample]] = defaultdict(list)
         found: Iterable[GroupOwnerSample] = results.get((self.group.name, "group_owners"), ())
         for row in found:
-            owners[row.queue].append(OwnerSample(row.id, row.owner, row.owner_state, row.attempts, row.age_s))
+            owners[row.queue].append(
+                OwnerSample(row.id, row.owner, row.owner_state, row.attempts, row.age_s, row.error)
+            )
         known = (self.group.name, "group_owners") in results
         return tuple(
             self._samples_for(value, tuple(owners[value]) if known else None, results, counters)

@@ -28,6 +28,7 @@ from qmon.model.verdicts.judge import CANNOT_TELL, STANDSTILL_CODES, EvidenceSpa
 from qmon.model.view import QueueView
 from qmon.monitor.state import sample_figures, stale_figures
 from qmon.monitor.state.diagnosis import QueueDiagnosis
+from qmon.monitor.state.failed_pushes import FailedPushTrack
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
 from qmon.monitor.state.held_rows import HeldRows, HeldRowsTrack
 from qmon.monitor.state.rates.id_rates import IdRates
@@ -83,6 +84,7 @@ class QueueTrack:
         self._diagnosis = QueueDiagnosis()
         self._trend = TrendTrack()
         self._silence = SilenceTrack()
+        self._pushes = FailedPushTrack()
         self._due = DueTrack()
         self._use = UseTrack()
         self._stale = StaleFigures()
@@ -552,6 +554,9 @@ class QueueTrack:
         known = replace(
             given.queue,
             silence=self._silence.record_poll(at, flow.pushed if flow else None),
+            failed_pushes=None
+            if given.samples is None
+            else self._pushes.record_poll(at, self._prev, given.samples, flow, given.target.rollbacks),
             due_later=self._due.record_poll(at, flow, given.ready, scheduled),
         )
         if given.ready.value is None or given.ready.at_least:
