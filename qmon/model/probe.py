@@ -40,7 +40,7 @@ class Probe:
         index: the purpose of the index that it needs. Polls read a probe of a queue with this property by themselves,
             from each table that has this index and all columns in the SQL file. They keep the last row.
         state: the kind of state whose value is bound as ``:value``.
-        feeds: the fields of ``QueueView`` and ``QueueEvidence`` that need it, and ``rates`` and ``locked``.
+        feeds: the fields of ``QueueView``, ``QueueEvidence`` and ``RuleInput`` that need it, and ``rates``.
         rank: the importance when polls are throttled; ``None``: as its scope and the queue require.
         every_s: seconds between two readings; 0: read in each poll. A probe with an interval that depends on its
             results has 0.
