@@ -12,6 +12,7 @@ from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.probe_constants import COUNT_LIMIT, ring_probe
 from qmon.model.probe_table import probe_family
+from qmon.model.queue_figures import DIRECT_FIGURES
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.reasons import Reason
 from qmon.model.samples.group_samples import BlockedMessages
@@ -19,6 +20,7 @@ from qmon.model.samples.polled_samples import (
     CountSample,
     HeadSample,
     HeldSample,
+    KeptValue,
     ProgressSample,
     StrangeStates,
     WalkSample,
@@ -72,7 +74,7 @@ class QueueFiling:
         queue, found = layout.queue, indexed.records_for(layout.queue)
         issued = indexed.sequences.get(facts.sequence_id) if facts.sequence_id is not None else None
         counted = self._slow_reads.count_state_for(queue)
-        unknown = {**why_uncounted(facts, counted), **facts.unknown}
+        unknown = {**probes.unread, **why_uncounted(facts, counted), **facts.unknown}
         if self._row_locks.may_hide_rows(layout):
             unknown |= dict.fromkeys(("in_progress", "stuck"), Reason.ROWS_HIDDEN)
         left_out = self._probe_budget.left_out_probes(queue)
@@ -160,6 +162,11 @@ class QueueFiling:
             left_out=left_out,
             strange=strange,
             strange_at=memo.strange_at if "states" in facts.indexes and memo.strange_at != now_at else None,
+            values={
+                figure.field: KeptValue(*memo.kept[figure.field])
+                for figure in DIRECT_FIGURES
+                if figure.field in memo.kept
+            },
             partial=indexed.partial.get(facts.table_id) or indexed.partial.get(facts.data_table_id or 0, ""),
         )
         # A scan returns only the first and the last of the unknown values in each part of the table.

@@ -21,6 +21,7 @@ from qmon.model.samples.listing_samples import PageRequest
 from qmon.model.samples.polled_samples import (
     DepthSample,
     HeadSample,
+    ValueSample,
     WalkSample,
 )
 from qmon.monitor.probes.probe_names import probe_names_for, state_values_for
@@ -87,7 +88,7 @@ class QueueProbes:
         self.names: Mapping[str, Name] = probe_names_for(spec.layout, spec.facts)
         # The indexed probes of this queue, with the names of their variants.
         self._indexed: list[tuple[Probe, str]] = []
-        # Why the other indexed probes cannot be read, keyed by probe.
+        # Why this queue does not have a figure that an indexed probe reads directly, keyed by figure.
         self.unread: dict[str, Reason] = {}
         for probe in INDEXED_PROBES:
             name = f"{probe.name}_state" if spec.layout.state is not None else probe.name
@@ -95,7 +96,7 @@ class QueueProbes:
             why = self._why_not_read(probe, name)
             if why is None:
                 self._indexed.append((probe, name))
-            else:
+            elif probe.record is ValueSample:
                 self.unread[probe.name] = why
 
     @property
