@@ -12,7 +12,6 @@ from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.probe_constants import COUNT_LIMIT, ring_probe
 from qmon.model.probe_table import probe_family
-from qmon.model.queue_figures import DIRECT_FIGURES
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.reasons import Reason
 from qmon.model.samples.group_samples import BlockedMessages
@@ -23,6 +22,7 @@ from qmon.model.samples.polled_samples import (
     KeptValue,
     ProgressSample,
     StrangeStates,
+    ValueSample,
     WalkSample,
 )
 from qmon.model.snapshot import QueueSamples
@@ -163,9 +163,7 @@ class QueueFiling:
             strange=strange,
             strange_at=memo.strange_at if "states" in facts.indexes and memo.strange_at != now_at else None,
             values={
-                figure.field: KeptValue(*memo.kept[figure.field])
-                for figure in DIRECT_FIGURES
-                if figure.field in memo.kept
+                name: KeptValue(row.value, at) for name, (row, at) in memo.kept.items() if isinstance(row, ValueSample)
             },
             partial=indexed.partial.get(facts.table_id) or indexed.partial.get(facts.data_table_id or 0, ""),
         )

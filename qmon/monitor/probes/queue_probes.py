@@ -24,7 +24,7 @@ from qmon.model.samples.polled_samples import (
     ValueSample,
     WalkSample,
 )
-from qmon.monitor.probes.probe_names import probe_names_for, state_values_for
+from qmon.monitor.probes.probe_names import INDEX_NAMES, probe_names_for, state_values_for
 from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache, first_record
 from qmon.monitor.probes.queue_memo import COUNT_ROWS, QueueMemo
 
@@ -356,11 +356,10 @@ class QueueProbes:
             return Reason.SERVER_DOES_NOT_SAY
         if layout.ring is not None or (probe.state and getattr(layout.state, probe.state, None) is None):
             return Reason.NOT_IN_TABLE
-        if probe.index not in self.facts.indexes:
-            return Reason.NO_INDEX_FOR_FIGURE
         names = self._names_for(probe)
-        is_missing = any(each in names and names[each] is None for each in self._statements.required_names(name))
-        return Reason.NOT_IN_TABLE if is_missing else None
+        if any(each in names and names[each] is None for each in self._statements.required_names(name) - INDEX_NAMES):
+            return Reason.NOT_IN_TABLE
+        return None if probe.index in self.facts.indexes else Reason.NO_INDEX_FOR_FIGURE
 
     def _state_value_statements(self) -> list[ProbeStatement]:
         if self.layout.state is None or "states" not in self.facts.indexes or not self._statements.has_probe("states"):
