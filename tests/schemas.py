@@ -11,7 +11,6 @@ import msgspec
 
 from qmon.cli.reports import bench, figures, pipeline, target
 from qmon.model.alerts.notice_formats import NoticeReport
-from qmon.model.queue_figures import DIRECT_FIGURES, QueueFigure
 from qmon.operate.audit import AuditLine
 from qmon.recording.format.codec import PayloadText, StatementText, struct_of
 from qmon.recording.format.records import KINDS
@@ -51,17 +50,10 @@ def files() -> dict[str, str]:
 
 def _schema(kind: Any) -> dict[str, Any]:
     made = msgspec.json.schema(kind, schema_hook=_text)
-    if (queue := made.get("$defs", {}).get("QueueReport")) is not None:
-        queue["properties"] |= {figure.name: _value(figure) for figure in DIRECT_FIGURES}
-        queue["required"] += [figure.name for figure in DIRECT_FIGURES]
     for each in made.get("$defs", {}).values():
         if "description" in each:
             each["description"] = inspect.cleandoc(each["description"])  # as Python has it from 3.13 on
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
-
-
-def _value(figure: QueueFigure) -> dict[str, Any]:
-    return {"anyOf": [{"type": "integer" if figure.is_whole else "number"}, {"type": "null"}]}
 
 
 def _text(kind: type) -> dict[str, str]:

@@ -24,7 +24,7 @@ from qmon.cli.reports import figures, pipeline, target
 from qmon.cli.reports.bench import BenchLoad
 from qmon.cli.reports.figures import QueueReport
 from qmon.model.operation_records import Operation
-from qmon.model.queue_figures import DIRECT_FIGURES, QUEUE_FIGURES
+from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.report import queue_object
 from qmon.recording.format.records import KINDS
 from tests import schemas
@@ -212,10 +212,8 @@ def test_the_manual_names_each_schema() -> None:
 
 def test_a_queue_has_its_figures_in_the_order_of_the_report() -> None:
     figures = [figure.name for figure in QUEUE_FIGURES]
-    direct = [figure.name for figure in DIRECT_FIGURES]
-    named = [*QueueReport.__annotations__, *direct]
-    assert [name for name in named if name in figures] == figures
-    assert set(queue_object(queue("q"))) <= set(named)
+    assert [name for name in QueueReport.__annotations__ if name in figures] == figures
+    assert set(queue_object(queue("q"))) <= set(QueueReport.__annotations__)
 
 
 def test_the_lines_in_the_description_of_recordings_are_valid() -> None:
