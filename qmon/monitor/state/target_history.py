@@ -103,7 +103,7 @@ class TargetHistory:
             if track is None:
                 track = self._tracks[samples.layout.queue] = QueueTrack(self._window_s)
             if samples.unread:
-                queues.append(track.record_unread(snapshot, samples, unbroken=unbroken))
+                queues.append(track.record_unread(own.snapshot_for(samples.layout), samples, unbroken=unbroken))
             elif samples.layout.queue in gone:
                 queues.append(track.record_gone(own.snapshot_for(samples.layout), samples))
             else:
