@@ -14,7 +14,7 @@ from typer.main import get_command
 from qmon.cli.app import app, main
 from qmon.engines.sql import queries
 from qmon.metrics.metric_list import METRICS
-from qmon.model.queue_figures import DIRECT_FIGURES
+from qmon.model.queue_figures import QUEUE_FIGURES
 
 METRICS_PAGE: Final = Path(__file__).parents[1] / "docs" / "metrics.md"
 _METRICS_HEAD: Final = "| metric | type | labels | meaning |\n|---|---|---|---|\n"
@@ -92,7 +92,9 @@ def sql_readme() -> str:
         if file.kind == "probe"
     }
     rows = {}
-    for figure in DIRECT_FIGURES:
+    for figure in QUEUE_FIGURES:
+        if figure.probe is None:
+            continue
         found = [purposes.get((engine, figure.field)) for engine in queries.ENGINES]
         read = [f"{purpose} (`{figure.field}`)" if purpose else "–" for purpose in found]
         rows[f"| {figure.words} |"] = f"| {figure.words} | {read[0]} | {read[1]} |"

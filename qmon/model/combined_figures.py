@@ -12,7 +12,7 @@ from typing import Final
 from qmon.model.figure import Figure
 from qmon.model.groups.group import MOST_QUEUES
 from qmon.model.layout.layout import TableName
-from qmon.model.queue_figures import COUNT, DIRECT_FIGURES, QUEUE_FIGURES, RATE, QueueFigure
+from qmon.model.queue_figures import COUNT, QUEUE_FIGURES, RATE, QueueFigure
 from qmon.model.texts import Text
 from qmon.model.view import QueueView
 
@@ -31,7 +31,7 @@ _AGES: Final = ("oldest", "blocked_oldest")
 GROUP_FIGURES: Final = tuple(
     figure
     for figure in QUEUE_FIGURES
-    if figure.field in _AGES or (figure.unit in (COUNT, RATE) and not figure.negative and figure not in DIRECT_FIGURES)
+    if figure.field in _AGES or (figure.unit in (COUNT, RATE) and not figure.negative and figure.probe is None)
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final
 
 from qmon.model import formatting
@@ -51,9 +51,8 @@ class QueueFigure:
             baselines do not include the figure.
         kinds: the kinds of states whose messages it counts. It is unknown if messages in unknown states may be of
             these kinds.
-        probe: the probe that reads the figure directly: it returns one row with one column, ``value``. Such a figure
-            needs no field in ``QueueView`` and is recorded as a sample. Its probe has the name of the figure and an
-            index.
+        probe: the probe that reads the figure directly: it returns one row with one column, ``value``. The probe has
+            the name of the figure, and an index.
     """
 
     field: str
@@ -285,11 +284,12 @@ QUEUE_FIGURES: Final = (
 FIGURES_BY_FIELD: Final[Mapping[str, QueueFigure]] = {figure.field: figure for figure in QUEUE_FIGURES}
 MAIN_FIGURES: Final = tuple(figure for figure in QUEUE_FIGURES if figure.main)
 
-# The figures that a probe reads directly.
-DIRECT_FIGURES: Final = tuple(figure for figure in QUEUE_FIGURES if figure.probe is not None)
+# The figures that no code names: they are in `QueueView.direct`, and lists show them.
+_FIELDS: Final = frozenset(field.name for field in fields(QueueView))
+DIRECT_FIGURES: Final = tuple(figure for figure in QUEUE_FIGURES if figure.field not in _FIELDS)
 
 # The figures that recordings store as values. Rates are stored as the messages behind them.
-RECORDED_FIGURES: Final = tuple(figure for figure in MAIN_FIGURES if not figure.moved and figure.probe is None)
+RECORDED_FIGURES: Final = tuple(figure for figure in MAIN_FIGURES if not figure.moved and figure not in DIRECT_FIGURES)
 
 # The figures whose messages are counted between two polls.
 MOVING_FIGURES: Final = tuple(figure for figure in QUEUE_FIGURES if figure.moved)

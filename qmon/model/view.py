@@ -70,7 +70,7 @@ class QueueView:
         consumers_seen: the sessions of the consumers; ``None`` if sessions or their statements are not visible, or if
             the queue belongs to a library.
         workers: the workers of a library, if they were read.
-        direct: the figures that a probe reads directly, keyed by ``QueueFigure.field``.
+        direct: the figures without a field of their own, keyed by ``QueueFigure.field``.
     """
 
     layout: Layout

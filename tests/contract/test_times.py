@@ -18,7 +18,6 @@ from qmon.monitor.doctor import run_checkup
 from qmon.monitor.poll.queue_samples import QueueFiling
 from qmon.monitor.source import Focus, Phase
 from qmon.monitor.state import sample_figures
-from qmon.monitor.state.queue_track import QueueTrack
 from tests.cli.calling import call
 from tests.contract.tables import qmon_connection
 from tests.contract.watching import target_of, watching
@@ -149,7 +148,7 @@ DEFECTS: Final = {
     "fault: samples": (QueueFiling, "samples_for"),
     "fault: view": (sample_figures, "done_figure"),
     "fault: oldest": (sample_figures, "oldest_figure"),
-    "fault: dead": (QueueTrack, "_scheduled_or_dead"),
+    "fault: dead": (sample_figures.FROM_SAMPLES, "dead"),
     "fault: rule stuck in progress": (_STUCK, "proof"),
 }
 
@@ -166,6 +165,8 @@ def test_an_exception_in_one_part_of_a_queue_is_its_reason_and_all_else_stays(
     if part.startswith("fault: rule"):
         rules = tuple(replace(rule, proof=_broken(rule.proof)) if rule is _STUCK else rule for rule in RULES)  # type: ignore[arg-type]
         monkeypatch.setattr(import_module("qmon.model.verdicts.judge"), "RULES", rules)
+    elif isinstance(owner, dict):
+        monkeypatch.setitem(owner, name, _broken(owner[name]))
     else:
         monkeypatch.setattr(owner, name, _broken(getattr(owner, name)))
     with watching(database, [layout("jobs"), layout("others")]) as watched:

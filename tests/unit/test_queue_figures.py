@@ -7,6 +7,7 @@ from dataclasses import fields
 from qmon.model.queue_figures import DIRECT_FIGURES, QUEUE_FIGURES
 from qmon.model.samples.polled_samples import ValueSample
 from qmon.model.view import QueueView
+from qmon.monitor.state.sample_figures import FROM_SAMPLES
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.tui.overview import queue_rows
 from tests.tui.scripted import queue
@@ -22,10 +23,16 @@ def test_each_figure_of_a_queue_has_one_row() -> None:
     )
 
 
-def test_the_probe_of_a_direct_figure_has_its_name_and_an_index_and_returns_one_value() -> None:
-    for figure in DIRECT_FIGURES:
+def test_a_figure_without_a_field_has_a_function_or_a_probe() -> None:
+    assert {figure.field for figure in DIRECT_FIGURES} <= FROM_SAMPLES.keys()
+    assert FROM_SAMPLES.keys() <= NAMES
+
+
+def test_the_probe_of_a_figure_has_its_name_and_an_index_and_returns_one_value() -> None:
+    for figure in QUEUE_FIGURES:
         probe = figure.probe
-        assert probe is not None
+        if probe is None:
+            continue
         assert (probe.name, probe.feeds, probe.record) == (figure.field, (figure.field,), ValueSample)
         assert probe.index, figure.field
         assert probe.subject, figure.field

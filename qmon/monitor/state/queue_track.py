@@ -16,7 +16,6 @@ from qmon.model.guard import WHOLE_VIEW, Guard
 from qmon.model.operation_records import pauses_for
 from qmon.model.probe_constants import COUNT_LIMIT, TABLE_COUNTERS_PROBE, ring_probe
 from qmon.model.probe_table import is_probe_of
-from qmon.model.queue_figures import DIRECT_FIGURES
 from qmon.model.rates.counter_resets import UsesByIndex, may_be_reset
 from qmon.model.rates.flow import Flow, MovedMessages, pops_in_transaction, ring_flow, ring_ready, steps_flow
 from qmon.model.reasons import Reason
@@ -380,8 +379,10 @@ class QueueTrack:
         def made(name: str, make: Callable[[], Figure]) -> Figure:
             return guard.attempt(name, lambda: now(name, make()), Figure.unknown)
 
-        makers = self._figure_makers(snapshot, samples, ready, held, gap)
-        ready, in_progress, stuck, scheduled, dead, oldest, gap, fill = (made(*each) for each in makers.items())
+        ready, gap = made("ready", lambda: ready), made("gap", lambda: gap)
+        in_progress = made("in_progress", lambda: sample_figures.in_progress_figure(samples, held, at))
+        stuck = made("stuck", lambda: sample_figures.stuck_figure(samples, held, snapshot.writers, self._progress, at))
+        oldest = made("oldest", lambda: sample_figures.oldest_figure(samples, self._ids, at))
         oldest = _with_bound(oldest, self._bound.record_poll(samples, at, snapshot.client_ms / 1000))
 
         def rate(value: float | None, doubt: Reason | None) -> Figure:
@@ -405,12 +406,16 @@ class QueueTrack:
             push, pop = (aged("rates", each or missing) for each in (self._by_ids.push_rate, self._by_ids.pop_rate))
         uncounted = not {still, Reason.DELETES_UNCLEAR, Reason.UPDATES_UNCLEAR}.isdisjoint((push.reason, pop.reason))
         plotted = not (push.old or uncounted)
-        apart = sample_figures.size_figures(known.use, at) | sample_figures.blocked_figures(samples, at)
-        more = {name: now(name, figure) for name, figure in apart.items()}
-        direct = {
-            figure.field: made(figure.field, partial(sample_figures.direct_figure, samples, figure.field, at))
-            for figure in DIRECT_FIGURES
-        }
+        more = {name: made(name, partial(make, samples, at)) for name, make in sample_figures.FROM_SAMPLES.items()}
+        more |= {name: now(name, figure) for name, figure in sample_figures.size_figures(known.use, at).items()}
+        more |= sample_figures.client_figures(
+            known,
+            Reason.STANDBY_SESSIONS
+            if samples.elsewhere
+            else Reason.LIBRARY_WORKERS
+            if samples.layout.part
+            else Reason.SESSIONS_UNSEEN,
+        )
         failures = tuple(f for f in snapshot.failures if f.queue == samples.layout.queue)
         pauses, recent = pauses_for(samples.layout, snapshot.pauses), self._window.rates_over(_SMOOTH_S)
         rule_input = RuleInput(
@@ -427,7 +432,7 @@ class QueueTrack:
             completes=rate(recent.completed if recent else None, no_completion).evidence.value,
             target=target,
             net_rate=None if uncounted else rate(rates.net if rates else None, None).evidence.value,
-            fill=fill.evidence,
+            fill=more["fill"].evidence,
             blocked=more["blocked"].evidence,
             blocked_oldest=more["blocked_oldest"].evidence,
             in_unknown_states=now("in_unknown_states", sample_figures.unknown_states_figure(samples, at)).evidence,
@@ -439,22 +444,19 @@ class QueueTrack:
             pops_unseen=no_pop_lately is not None or self._broken,
             rates_follow=any(each.value is None and each.reason in RATES_FOLLOW for each in (push, pop)),
         )
-        rule_input = replace(rule_input, queue=self._with_trends(at, rule_input, pop.evidence, scheduled))
+        rule_input = replace(rule_input, queue=self._with_trends(at, rule_input, pop.evidence, more["scheduled"]))
         verdicts, past = self._judge_rules(rule_input, at, guard)
         self._record_point(at, ready.evidence, in_progress.evidence, oldest.evidence, rates=plotted)
         return QueueView(
             layout=samples.layout,
             ready=ready,
             in_progress=in_progress,
-            scheduled=scheduled,
-            dead=dead,
             oldest=oldest,
             push_rate=push,
             pop_rate=sample_figures.pop_figure(samples, pop),
             complete_rate=_complete_rate(samples, rates, partial(rate, doubt=no_completion)),
             blockers=samples.blocked.blockers if samples.blocked is not None else (),
             gap=gap,
-            fill=fill,
             verdict=verdicts[0],
             stuck=stuck,
             ownerless=frozenset(),
@@ -473,39 +475,14 @@ class QueueTrack:
             undecided=undecided_codes(rule_input, verdicts, self._spans),
             ledger=None,
             past=past,
-            **more,
+            **stale_figures.figure_fields({}, more),
             done=sample_figures.done_figure(samples, ready, in_progress),
             counting=samples.counting,
-            **sample_figures.client_figures(
-                known,
-                Reason.STANDBY_SESSIONS
-                if samples.elsewhere
-                else Reason.LIBRARY_WORKERS
-                if samples.layout.part
-                else Reason.SESSIONS_UNSEEN,
-            ),
             moved=_moved_messages(self._flow_now, no_push, no_pop, no_completion),
             span_s=self._span_s,
             use=known.use,
             read_at=None,
-            direct=direct,
         )
-
-    def _figure_makers(
-        self, snapshot: Snapshot, samples: QueueSamples, ready: Figure, held: HeldRows | None, gap: Figure
-    ) -> dict[str, Callable[[], Figure]]:
-        """Return a function for each row figure, in the order that ``_build_view`` unpacks them."""
-        at = snapshot.sampled_at
-        return {
-            "ready": lambda: ready,
-            "in_progress": lambda: sample_figures.in_progress_figure(samples, held, at),
-            "stuck": lambda: sample_figures.stuck_figure(samples, held, snapshot.writers, self._progress, at),
-            "scheduled": lambda: self._scheduled_or_dead(samples, "scheduled", at),
-            "dead": lambda: self._scheduled_or_dead(samples, "dead", at),
-            "oldest": lambda: sample_figures.oldest_figure(samples, self._ids, at),
-            "gap": lambda: gap,
-            "fill": lambda: sample_figures.fill_figure(samples),
-        }
 
     def _why_no_rates(self, snapshot: Snapshot, samples: QueueSamples) -> str:
         """Return why there are no rates, for reasons that do not concern the table itself."""
@@ -522,14 +499,6 @@ class QueueTrack:
             if self._began_anew
             else Reason.COUNTERS_BROKEN
         )
-
-    def _scheduled_or_dead(self, samples: QueueSamples, figure: str, at: float) -> Figure:
-        state, count = samples.layout.state, samples.count
-        if figure == "scheduled":
-            scanned = count.scheduled if count is not None and samples.layout.due_at is not None else None
-            return sample_figures.counted_figure(samples, samples.scheduled, figure, scanned, at, samples.scheduled_at)
-        dead = count.dead if count is not None and state is not None and state.dead is not None else None
-        return sample_figures.counted_figure(samples, samples.dead, figure, dead, at, samples.dead_at)
 
     def _judge_rules(
         self, given: RuleInput, at: float, guard: Guard | None = None

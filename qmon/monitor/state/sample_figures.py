@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from qmon.model.counts import TableCount
@@ -309,7 +310,7 @@ def gap_figure(samples: QueueSamples) -> tuple[Figure, str]:
     return Figure(float(max(0, samples.last_id - number + 1))), "id span"
 
 
-def fill_figure(samples: QueueSamples) -> Figure:
+def fill_figure(samples: QueueSamples, _: float) -> Figure:
     """Return the share of a ring's slots that hold a message, 0 to 1."""
     if samples.ring is None or samples.layout.ring is None:
         return _unknown_figure(samples, "fill") if samples.layout.ring is not None else Figure.unknown(Reason.NO_SLOTS)
@@ -347,15 +348,22 @@ def unknown_states_figure(samples: QueueSamples, at: float) -> Figure:
     return replace(found, every_s=samples.strange_every_s)
 
 
-def blocked_figures(samples: QueueSamples, at: float) -> dict[str, Figure]:
-    """Return the number of blocked messages, and the age in seconds of the oldest blocked message.
+def scheduled_figure(samples: QueueSamples, at: float) -> Figure:
+    """Return the messages that are due later. ``at``: now, server clock, seconds."""
+    count = samples.count
+    scanned = count.scheduled if count is not None and samples.layout.due_at is not None else None
+    return counted_figure(samples, samples.scheduled, "scheduled", scanned, at, samples.scheduled_at)
 
-    A blocked message waits for another message, a lock or a manual release.
-    """
-    return {"blocked": _blocked_figure(samples, at), "blocked_oldest": _oldest_blocked_figure(samples, at)}
+
+def dead_figure(samples: QueueSamples, at: float) -> Figure:
+    """Return the messages that were given up. ``at``: now, server clock, seconds."""
+    state, count = samples.layout.state, samples.count
+    scanned = count.dead if count is not None and state is not None and state.dead is not None else None
+    return counted_figure(samples, samples.dead, "dead", scanned, at, samples.dead_at)
 
 
 def _blocked_figure(samples: QueueSamples, at: float) -> Figure:
+    """Return the messages that wait for another message, a lock or a manual release."""
     if not samples.layout.has_figure("blocked"):
         return Figure.unknown(Reason.NO_BLOCKED_STATE)
     count = None if samples.blocked is None else samples.blocked.counted
@@ -374,7 +382,7 @@ def _oldest_blocked_figure(samples: QueueSamples, at: float) -> Figure:
     return Figure(max(0.0, samples.blocked.oldest_s), age_s=age_s, every_s=samples.blocked.every_s)
 
 
-def direct_figure(samples: QueueSamples, name: str, at: float) -> Figure:
+def probed_figure(samples: QueueSamples, at: float, name: str) -> Figure:
     """Return a figure that a probe reads directly. ``at``: now, server clock, seconds."""
     if name in samples.unknown:
         return Figure.unknown(samples.unknown[name])
@@ -477,3 +485,15 @@ def whole_number(text: str | None) -> int | None:
 
 def _unknown_figure(samples: QueueSamples, figure: str) -> Figure:
     return Figure.unknown(samples.unknown.get(figure, Reason.NOT_READ_IN_THIS_POLL))
+
+
+# The figures that follow from the samples of one poll, made from the samples and the time of the poll (server clock,
+# seconds). A figure without a field in `QueueView` is here, or has a probe that reads it.
+FROM_SAMPLES: Final[dict[str, Callable[[QueueSamples, float], Figure]]] = {
+    "scheduled": scheduled_figure,
+    "dead": dead_figure,
+    "blocked": _blocked_figure,
+    "blocked_oldest": _oldest_blocked_figure,
+    "fill": fill_figure,
+    **{figure.field: partial(probed_figure, name=figure.field) for figure in QUEUE_FIGURES if figure.probe is not None},
+}

@@ -29,7 +29,7 @@ def gone_queues(snapshot: Snapshot) -> frozenset[str]:
 
 def view_never_read(layout: Layout, reason: str) -> QueueView:
     """Return the view of a queue that was never read."""
-    figures = _as_fields({}, dict.fromkeys(_NAMES, Figure.unknown(reason)))
+    figures = figure_fields({}, dict.fromkeys(_NAMES, Figure.unknown(reason)))
     return QueueView(layout, verdict=Verdict("", ""), forecast=Forecast(Trend.UNKNOWN), **figures)
 
 
@@ -43,7 +43,7 @@ def view_as_old(view: QueueView, age_s: float, reason: str) -> QueueView:
     }
     return replace(
         view,
-        **_as_fields(view.direct, old),
+        **figure_fields(view.direct, old),
         forecast=Forecast(Trend.UNKNOWN),
         messages=None,
         page=None,
@@ -66,7 +66,7 @@ def view_not_read(view: QueueView, read_at: float, pauses: tuple[PauseSample, ..
         for name, f in _figures(view)
         if f.value is not None
     }
-    fields = _as_fields(view.direct, older)
+    fields = figure_fields(view.direct, older)
     if pauses:
         fields["forecast"] = view.forecast.while_paused
     return replace(view, **fields, messages=None, page=None, moved=None, span_s=None, pauses=pauses, read_at=read_at)
@@ -76,8 +76,8 @@ def _figures(view: QueueView) -> Iterator[tuple[str, Figure]]:
     return ((name, view.figure(name)) for name in _NAMES)
 
 
-def _as_fields(direct: Mapping[str, Figure], changed: dict[str, Figure]) -> dict[str, Any]:
-    """Return the fields of a view with changed figures. ``direct``: the figures that a probe read directly."""
+def figure_fields(direct: Mapping[str, Figure], changed: dict[str, Figure]) -> dict[str, Any]:
+    """Return the fields of a view with changed figures. ``direct``: the figures without a field so far."""
     found = {figure.field: changed.pop(figure.field) for figure in DIRECT_FIGURES if figure.field in changed}
     return {**changed, "direct": {**direct, **found}}
 
