@@ -10,6 +10,7 @@ from typing import Final
 from qmon.model.figure import Severity, Verdict
 from qmon.model.formatting import time_of_day
 from qmon.model.operation_records import Side
+from qmon.model.probe_table import probes_for
 from qmon.model.texts import Text
 from qmon.model.verdicts.rule import Rule, RuleInput, may_have_popped
 from qmon.model.waits.horizon_holders import holder_name, long_holder
@@ -58,7 +59,7 @@ LOCKED = Rule(
     explains=("no pops", "no consumers", "consumers not claiming", "ring full", "consumers fall behind"),
     cause=lambda context: context.locked.by if context.locked is not None else "",
     keys={"4": _is_waited_for, "3": _holds_horizon},
-    probes=("blocking", "waits", "writers", "held", "unseen", "locks", "head", "counters", "table_counters"),
+    probes=probes_for("locked"),
     unread=lambda context: context.snapshot is None or context.snapshot.blocking is None,
     refuted=may_have_popped,
 )

@@ -8,6 +8,7 @@ from qmon.model.figure import Severity
 from qmon.model.formatting import count_text, duration, percent, rate, time_of_day
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import Side, pause_line
+from qmon.model.probe_table import probes_for
 from qmon.model.samples.client_samples import ClientSample
 from qmon.model.samples.group_samples import GroupBlockerSample
 from qmon.model.samples.message_samples import OwnerSample
@@ -149,7 +150,7 @@ BEHIND = Rule(
     Severity.WARNING,
     10.0,
     _behind_proof,
-    probes=("counters", "table_counters", "head", "progress"),
+    probes=probes_for("archiving"),
     unread=is_uncounted,
 )
 
@@ -177,7 +178,7 @@ def _starved_proof(context: RuleInput) -> str | None:
     )
 
 
-STARVED = Rule("priority starved", Severity.WARNING, 10.0, _starved_proof, probes=("priorities",))
+STARVED = Rule("priority starved", Severity.WARNING, 10.0, _starved_proof, probes=probes_for("starved"))
 
 
 def _stuck_proof(context: RuleInput) -> str | None:

@@ -7,6 +7,7 @@ from typing import Final
 from qmon.model.failures import fold_error
 from qmon.model.figure import Severity
 from qmon.model.formatting import duration, one_line, percent
+from qmon.model.probe_table import probes_for
 from qmon.model.samples.message_samples import DrawerSample
 from qmon.model.texts import Text
 from qmon.model.verdicts.rule import Rule, RuleInput, holds_always
@@ -121,7 +122,6 @@ def _orphans_proof(context: RuleInput) -> str | None:
     return MessageVerdictText.ORPHANS.render(count=count, number=loss.orphan, age=age, swept=swept, waits=waits)
 
 
-_ROWS: Final = ("owners", "tried")
 _SWEEP: Final = ("slot_sweep", "drawers")
 POISON = Rule(
     "poison message at the head",
@@ -130,12 +130,12 @@ POISON = Rule(
     _poison_proof,
     explains=("no pops", "consumers not claiming"),
     keys={"2": holds_always},
-    probes=_ROWS,
+    probes=probes_for("repeated"),
 )
 CRASHES = Rule(
     "consumers crash", Severity.CRITICAL, 0.0, _crashes_proof, keys={"2": _is_always_one}, probes=("owners",)
 )
-DELIVERED_TWICE = Rule("delivered twice", Severity.CRITICAL, 2.0, _twice_proof, probes=(*_ROWS, "clients"))
+DELIVERED_TWICE = Rule("delivered twice", Severity.CRITICAL, 2.0, _twice_proof, probes=probes_for("twice"))
 HOLE = Rule(
     "ring hole",
     Severity.CRITICAL,

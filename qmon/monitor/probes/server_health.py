@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from typing import Any, Final
 
 from qmon.engines.base import Value
 from qmon.model.probe import Scope
-from qmon.model.probe_table import POOL_LIMITS, PROBES, SETTINGS
+from qmon.model.probe_table import PROBES, SETTINGS
 from qmon.model.samples.server_state_samples import ServerState
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache, first_record
@@ -84,15 +85,13 @@ class ServerHealthProbes:
         found = {probe: each for probe, each in self._found.items() if now_at - each[0] <= _STALE * READ_EVERY_S[probe]}
         if not found:
             return None
-        rows: Results = {("", probe): each[1] for probe, each in found.items()}
+        # A field that may be `None` has the only row of its probe, the others have all rows.
+        values: dict[str, Any] = {
+            field.name: next(iter(found[field.name][1]), None) if field.default is None else found[field.name][1]
+            for field in fields(ServerState)
+            if field.name in found
+        }
         return ServerState(
-            log=first_record(rows, "log"),
-            replication=rows.get(("", "replication"), ()),
-            temp_space=first_record(rows, "temp_space"),
-            temp_sessions=rows.get(("", "temp_sessions"), ()),
-            service=first_record(rows, "service"),
-            limits=first_record(rows, "limits"),
-            pool_limits=first_record(rows, POOL_LIMITS),
-            settings=rows.get(("", SETTINGS), ()),
+            **values,
             read_at={probe: each[0] for probe, each in found.items()},
         )
