@@ -260,27 +260,37 @@ class Layout:
         """
         if self.part is not None:
             return _part_has_figure(self.part, figure)
+        # Each poll asks this many times for each queue, so only the requested answer is computed.
         state, ring = self.state, self.ring is not None
-        working = not ring and (
+        match figure:
+            case "in_progress":
+                return ring or self._shows_work
+            case "stuck":
+                return self._shows_work
+            case "scheduled":
+                return self.due_at is not None
+            case "dead" | "done" | "blocked":
+                return state is not None and getattr(state, figure) is not None
+            case "blocked_oldest":
+                return False  # no column contains the time at which a message became blocked
+            case "fill":
+                return ring
+            case "gap":
+                return ring or (self.id is not None and self.traits.order == "fifo")
+            case "oldest":
+                return ring or not (self.id is None and self.enqueued_at is None and self.due_at is None)
+            case "complete_rate":
+                has_work = state is not None and state.in_progress is not None
+                return has_work and self.pop is None and self.traits.completes
+        return True
+
+    @property
+    def _shows_work(self) -> bool:
+        """True if rows show which messages are in progress, or locks on them do."""
+        state = self.state
+        return self.ring is None and (
             self.pop == "delete" or state is None or state.in_progress is not None or not self.traits.completes
         )
-        known = {
-            "in_progress": ring or working,
-            "stuck": working,
-            "scheduled": self.due_at is not None,
-            "dead": state is not None and state.dead is not None,
-            "done": state is not None and state.done is not None,
-            "blocked": state is not None and state.blocked is not None,
-            "blocked_oldest": False,  # no column contains the time at which a message became blocked
-            "fill": ring,
-            "gap": ring or (self.id is not None and self.traits.order == "fifo"),
-            "oldest": ring or not (self.id is None and self.enqueued_at is None and self.due_at is None),
-            "complete_rate": self.pop is None
-            and self.traits.completes
-            and state is not None
-            and state.in_progress is not None,
-        }
-        return known.get(figure, True)
 
     def time_column(self, column: str | None) -> TimeColumn | None:
         """Return a column of times with the meaning of its times."""

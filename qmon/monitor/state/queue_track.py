@@ -525,26 +525,26 @@ class QueueTrack:
 
     def _with_trends(self, at: float, given: RuleInput, popped: Figure, scheduled: Figure) -> QueueEvidence:
         """Return the evidence about the queue with the trends of the last hour."""
-        flow = self._flow_now
-        known = replace(
+        flow, rise, slower = self._flow_now, given.queue.rise, given.queue.slower
+        if given.ready.value is not None and not given.ready.at_least:
+            rise, slower = self._trend.record_poll(
+                at,
+                given.ready.value,
+                given.oldest.value,
+                working=given.in_progress.value,
+                finished_per_s=given.completes,
+                popped_per_s=popped.value,
+            )
+        return replace(
             given.queue,
             silence=self._silence.record_poll(at, flow.pushed if flow else None),
             failed_pushes=None
             if given.samples is None
             else self._pushes.record_poll(at, self._prev, given.samples, flow, given.target.rollbacks),
             due_later=self._due.record_poll(at, flow, given.ready, scheduled),
+            rise=rise,
+            slower=slower,
         )
-        if given.ready.value is None or given.ready.at_least:
-            return known
-        rise, slower = self._trend.record_poll(
-            at,
-            given.ready.value,
-            given.oldest.value,
-            working=given.in_progress.value,
-            finished_per_s=given.completes,
-            popped_per_s=popped.value,
-        )
-        return replace(known, rise=rise, slower=slower)
 
     def _record_point(
         self, at: float, ready: Figure, in_progress: Figure, oldest: Figure, *, rates: bool = True
