@@ -75,11 +75,7 @@ _QUEUE_PROBES: Final = (
         subject="rows held",
     ),
     Probe(
-        "unseen",
-        polled_samples.UnseenSample,
-        Scope.QUEUE,
-        ("unseen_any", "unseen_due", "unseen_state"),
-        feeds=_HELD,
+        "unseen", polled_samples.UnseenSample, Scope.QUEUE, ("unseen_any", "unseen_due", "unseen_state"), feeds=_HELD
     ),
     Probe(
         "scheduled",
