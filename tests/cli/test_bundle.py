@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 
 import qmon
-from qmon.cli.commands.doctor.bundle import _poll_once
+from qmon.cli.commands.doctor.bundle import BundleText, _poll_once
 from qmon.cli.target_session import ConnectedTarget
 from qmon.config.chosen_target import TargetText, find_target
 from qmon.config.config_file import Config
@@ -67,7 +67,7 @@ def test_the_bundle_has_all_that_a_report_needs_and_nothing_secret(shop: str, tm
         done = call("doctor", "shop", "--bundle", str(file))
         holder.rollback()
     assert done.exit_code == 0, done.output
-    assert "review the archive before you send it" in done.stdout
+    assert has(done.stdout, BundleText.REVIEW)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     found = contents(file)
     assert set(found) == {"README.txt", "versions.json", "config.json", "doctor.json", "snapshot.json", "qmon.log"}

@@ -10,8 +10,12 @@ from urllib.request import urlopen
 
 import pytest
 
+from qmon.cli.commands.serve import ServeOptionText
+from qmon.cli.target_session import SessionText
+from qmon.metrics.guarded_server import ServerText
 from qmon.metrics.metrics_server import MetricsServer
 from qmon.metrics.target_readings import TargetReadings
+from qmon.metrics.textfile import TextfileText
 from qmon.monitor.source import Phase, SourceState
 from qmon.recording.format.records import parse_line
 from qmon.recording.read.recording_paths import list_segments
@@ -21,6 +25,7 @@ from tests.facts import query, wait_until
 from tests.increase import scraped
 from tests.recording.writing import sequences
 from tests.tui.scripted import Clock, view
+from tests.wordings import has
 
 pytestmark = pytest.mark.server
 CONFIG = """
@@ -110,13 +115,13 @@ def test_it_is_ready_once_a_target_is_polled_and_lists_each() -> None:
 
 
 def test_bad_input_is_said_before_anything_begins(database: str) -> None:
-    for options, why in (
-        (("--listen", "0.0.0.0:9777"), "other machines needs TLS and passwords"),
-        (("--every", "5m"), "--every must be"),
-        (("--keep", "1d"), "--keep and --max-size need --record"),
-        (("--textfile", "/nowhere/qmon.prom"), "--textfile /nowhere/qmon.prom: No such file"),
-        (("--textfile", "qmon.prom", "--users", "u"), "--allow-host need --listen or --web"),
-        ((database,), "named twice"),
+    for options, text in (
+        (("--listen", "0.0.0.0:9777"), ServerText.NEEDS_TLS),
+        (("--every", "5m"), SessionText.EVERY),
+        (("--keep", "1d"), ServeOptionText.NEED_RECORD),
+        (("--textfile", "/nowhere/qmon.prom"), TextfileText.UNWRITABLE),
+        (("--textfile", "qmon.prom", "--users", "u"), ServeOptionText.NEED_ADDRESS),
+        ((database,), SessionText.NAMED_TWICE),
     ):
         done = call("serve", database, *options)
-        assert (done.exit_code, why in done.stderr) == (2, True), done.stderr
+        assert (done.exit_code, has(done.stderr, text)) == (2, True), done.stderr

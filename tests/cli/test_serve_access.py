@@ -11,12 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from qmon.metrics.access import Users, read_users, tls_context
+from qmon.cli.commands.serve import ServeOptionText
+from qmon.metrics.access import AccessFault, Users, read_users, tls_context
+from qmon.metrics.guarded_server import ServerText
 from qmon.metrics.metrics_server import MetricsServer
 from qmon.metrics.target_readings import TargetReadings
+from qmon.model.texts import Text
 from tests.cli.calling import call
 from tests.cli.conftest import PASSWORD
 from tests.cli.http_requests import asked, basic
+from tests.wordings import has
 
 NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
 
@@ -108,7 +112,7 @@ def test_other_machines_are_served_with_tls_and_a_password_only(users: Path, cer
     tls = ("--certificate", str(certificate[0]), "--key", str(certificate[1]))
     for options in ((), ("--users", str(users)), tls):
         done = call("serve", NOWHERE, "--listen", "0.0.0.0:9777", *options)
-        assert (done.exit_code, "other machines needs TLS and passwords" in done.stderr) == (2, True), done.stderr
+        assert (done.exit_code, has(done.stderr, ServerText.NEEDS_TLS)) == (2, True), done.stderr
 
 
 def test_files_that_cannot_be_used_are_refused_with_one_line_and_no_hash(
@@ -118,17 +122,20 @@ def test_files_that_cannot_be_used_are_refused_with_one_line_and_no_hash(
     clear, empty = tmp_path / "clear", tmp_path / "empty"
     clear.write_text(f"{users.read_text()}prometheus:{PASSWORD}\n")
     empty.write_text("\n")
-    for options, why in (
-        (("--users", str(clear)), "line 4 is not a name with a bcrypt hash"),
-        (("--users", str(empty)), "the file has no users"),
-        (("--users", str(tmp_path / "none")), "No such file"),
-        (("--certificate", cert), "need each other: give both"),
-        (("--key", key), "need each other: give both"),
-        (("--certificate", cert, "--key", cert), "not a certificate with its key"),
-        (("--certificate", str(users), "--key", key), "not a certificate with its key"),
-        (("--certificate", cert, "--key", str(tmp_path / "none")), "No such file"),
-    ):
+    missing = str(tmp_path / "none")
+    cases: tuple[tuple[tuple[str, ...], Text, dict[str, object]], ...] = (
+        (("--users", str(clear)), AccessFault.NOT_A_HASH, {"path": clear, "line": 4}),
+        (("--users", str(empty)), AccessFault.NO_USERS, {"path": empty}),
+        (("--users", missing), AccessFault.UNREADABLE, {"option": "--users", "path": missing}),
+        (("--certificate", cert), ServeOptionText.CERTIFICATE_AND_KEY, {}),
+        (("--key", key), ServeOptionText.CERTIFICATE_AND_KEY, {}),
+        (("--certificate", cert, "--key", cert), AccessFault.NOT_A_CERTIFICATE, {"certificate": cert}),
+        (("--certificate", str(users), "--key", key), AccessFault.NOT_A_CERTIFICATE, {"certificate": users}),
+        (("--certificate", cert, "--key", missing), AccessFault.UNREADABLE, {"option": "--key", "path": missing}),
+    )
+    for options, text, fields in cases:
         done = call("serve", NOWHERE, *options)
-        assert (done.exit_code, why in done.stderr, done.stderr.count("\n")) == (2, True, 1), done.stderr
+        shown = has(done.stderr, text, **fields)
+        assert (done.exit_code, shown, done.stderr.count("\n")) == (2, True, 1), done.stderr
         assert PASSWORD not in done.stderr
         assert "$2" not in done.stderr

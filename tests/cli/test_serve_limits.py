@@ -12,10 +12,12 @@ from pathlib import Path
 import bcrypt
 import pytest
 
+from qmon.cli.commands.serve import ServeOptionText
 from qmon.errors import BadInput
 from qmon.metrics import access, connections
 from qmon.metrics import metrics_server as serving
-from qmon.metrics.access import Users, read_users, tls_context
+from qmon.metrics.access import AccessFault, Users, read_users, tls_context
+from qmon.metrics.http_requests import RequestText
 from qmon.metrics.metrics_server import MetricsServer
 from qmon.metrics.target_readings import TargetReadings
 from qmon.monitor.source import Phase, SourceState
@@ -26,6 +28,7 @@ from tests.cli.dripping import answer_to, dripping, place_of
 from tests.cli.http_requests import asked, basic
 from tests.facts import wait_until
 from tests.tui.scripted import Clock, queue, view
+from tests.wordings import has, pattern
 
 MANY = 1000
 resource = pytest.importorskip("resource", reason="about limits that only POSIX has")
@@ -196,7 +199,7 @@ def test_names_that_are_not_its_own_are_refused_on_every_path() -> None:
             for host in FOREIGN:
                 said = answer_to(place, f"GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
                 assert said.startswith(b"HTTP/1.1 421 "), (path, host)
-                assert b"--allow-host" in said
+                assert RequestText.UNKNOWN_HOST.encode() in said
                 assert b"shop" not in said
             assert answer_to(place, f"GET {path} HTTP/1.1\r\n\r\n".encode()).startswith(b"HTTP/1.1 421 ")
         for host in OWN:
@@ -226,7 +229,7 @@ def test_pages_of_other_sites_are_refused() -> None:
 def test_a_name_for_the_server_is_a_name() -> None:
     for wrong in ("", "http://ops-1", "ops-1:9777", "*", "a b", "ops-1/x"):
         done = call("serve", "postgresql://nobody@127.0.0.1:1/x", "--allow-host", wrong)
-        assert (done.exit_code, "--allow-host needs a host name" in done.stderr) == (2, True), done.stderr
+        assert (done.exit_code, has(done.stderr, ServeOptionText.NOT_A_HOST, name=wrong)) == (2, True), done.stderr
 
 
 class Work:
@@ -319,7 +322,7 @@ async def test_wrong_passwords_of_one_address_do_not_count_for_another_and_are_f
 def test_a_hash_that_takes_minutes_to_check_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "users"
     path.write_text(f"anna:{bcrypt.hashpw(b'x', bcrypt.gensalt(4)).decode().replace('$04$', '$31$')}\n")
-    with pytest.raises(BadInput, match="line 1 has a bcrypt cost above 16"):
+    with pytest.raises(BadInput, match=pattern(AccessFault.COSTLY_HASH, line=1, limit=16)):
         read_users(path)
 
 

@@ -23,7 +23,7 @@ from qmon.recording.format.codec import encode
 from qmon.recording.format.records import Line, PhaseChange, parse_line
 from qmon.recording.format.redaction import recording_cover
 from qmon.redact import build_redactor
-from qmon.stream.sending import CLOCK_HEADER, PollStream
+from qmon.stream.sending import CLOCK_HEADER, PollStream, SendingText
 from tests.facts import wait_until
 from tests.recording.made import made
 from tests.recording.writing import snapshots
@@ -109,8 +109,10 @@ def test_a_client_is_given_the_last_polls_then_each_as_it_comes_and_the_end_as_l
 
 def test_who_names_no_target_that_is_served_is_told_which_there_are() -> None:
     with served(PollStream("shop", 2.0), PollStream("a/b c", 2.0)) as url:
-        assert refused(url) == (404, "choose a target: shop, a/b c\n")
-        assert refused(url + "?target=mails") == (404, "target 'mails' is not served here; available: shop, a/b c\n")
+        targets = "shop, a/b c"
+        assert refused(url) == (404, SendingText.CHOOSE_TARGET.render(targets=targets) + "\n")
+        no_such = SendingText.NO_SUCH_TARGET.render(target="mails", targets=targets)
+        assert refused(url + "?target=mails") == (404, no_such + "\n")
         with reading(url + "?target=a%2Fb%20c") as answer:
             assert line(answer).decode_record().target == "a/b c"
 

@@ -21,12 +21,13 @@ import pytest
 from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, WSServerHandshakeError
 
 from qmon.cli.web import dashboard as web_dashboard
-from qmon.cli.web.dashboard import MAX_MESSAGE_BYTES, WebDashboard
+from qmon.cli.web.dashboard import MAX_MESSAGE_BYTES, WebDashboard, WebText
 from qmon.cli.web.page import packet_for
 from qmon.errors import BadInput
 from qmon.metrics.access import read_users, tls_context
-from qmon.metrics.guarded_server import AccessGuard
+from qmon.metrics.guarded_server import AccessGuard, ServerText
 from qmon.monitor.source import Phase, SourceState
+from qmon.stream.reading import ServeText
 from qmon.stream.sending import PollStream
 from qmon.system import install_command
 from tests.cli.calling import call, program, python_path, surroundings
@@ -35,6 +36,7 @@ from tests.cli.http_requests import basic
 from tests.facts import wait_until
 from tests.needs import posix
 from tests.recording.days import poll
+from tests.wordings import has, pattern
 
 pytestmark = posix
 NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
@@ -273,7 +275,7 @@ async def test_more_viewers_than_the_limit_are_told_so(monkeypatch: pytest.Monke
                 await drawn(socket, "shop")
                 async with session.get("/") as answer:
                     assert (answer.status, answer.content_type) == (503, "text/plain")
-                    assert "the limit of" in await answer.text()
+                    assert has(await answer.text(), WebText.LIMIT)
                 assert await refusal(session) == 503
             await until(lambda: server._viewers == 0)
             assert await status(session, "/") == 200
@@ -283,9 +285,9 @@ def test_other_machines_need_tls_and_a_password(users: Path) -> None:
     for options in ((), ("--users", str(users))):
         done = call("serve", NOWHERE, "--textfile", "x.prom", "--web", "0.0.0.0:8080", *options)
         assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-        assert "--web 0.0.0.0:8080: access from other machines needs TLS and passwords" in done.stderr
+        assert has(done.stderr, ServerText.NEEDS_TLS, option="--web", address="0.0.0.0:8080")
     done = call("serve", NOWHERE, "--web", "8080")
-    assert "--web must be an address and a port" in done.stderr
+    assert has(done.stderr, ServerText.NOT_AN_ADDRESS, option="--web", address="8080")
 
 
 def test_without_the_extra_one_line_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,7 +295,7 @@ def test_without_the_extra_one_line_says_how_to_install_it(monkeypatch: pytest.M
     monkeypatch.delitem(sys.modules, "qmon.cli.web.dashboard")
     done = call("serve", NOWHERE, "--web", "127.0.0.1:0")
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert f"--web needs a web server: {install_command('web')}" in done.stderr
+    assert has(done.stderr, WebText.NEEDS_EXTRA, command=install_command("web"))
 
 
 # ----------------------------------------------------------------------------------------------------- a viewer
@@ -352,7 +354,7 @@ async def test_a_viewer_draws_takes_keys_writes_nothing_and_quits(
 
 
 async def test_only_viewers_read_the_polls_from_the_server_for_viewers() -> None:
-    with serving() as server, pytest.raises(BadInput, match="requires a name and a password"):
+    with serving() as server, pytest.raises(BadInput, match=pattern(ServeText.NEEDS_NAME)):
         from qmon.stream.reading import OpenStream
         from qmon.stream.serve_address import parse_address
 

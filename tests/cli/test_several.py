@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from qmon.cli.commands.act.operations import HistoryText
+from qmon.cli.commands.check import CheckText
+from qmon.model.alerts.nagios import NagiosText
 from qmon.operate.audit import default_path
 from tests.cli.calling import call
 from tests.queues import made
@@ -43,11 +46,11 @@ def test_each_command_prints_what_it_finds_of_all_and_says_who_did_not_answer(sh
         assert [line["target"] for line in lines] == [name for name in ("two", "one") for _ in told[0][list_]], command
         if command != "operations":  # no operations here yet
             assert all(name in done.stdout for name in ("one", "two")), command
-    assert call("operations", "shops").stderr == "the database has no record of operations\n"
+    assert call("operations", "shops").stderr == HistoryText.NO_RECORD.render(here="") + "\n"
     default_path().parent.mkdir(parents=True, exist_ok=True)
     default_path().touch()
-    told_where = f"the database has no record of operations; {default_path()} contains the operations of this machine"
-    assert call("operations", "shops").stderr == f"{told_where}\n"
+    here = HistoryText.LOCAL_AUDIT.render(path=default_path())
+    assert call("operations", "shops").stderr == HistoryText.NO_RECORD.render(here=here) + "\n"
     table = call("status", "shops", "--over", "500ms").stdout.splitlines()
     assert table[0].split()[:2] == ["TARGET", "QUEUE"]
     assert [line.split()[:2] for line in table[1:3]] == [["one", "orders"], ["two", "orders"]]
@@ -57,7 +60,11 @@ def test_a_check_of_several_is_one_line_with_the_worst_state(shops: str) -> None
     done = call("check", "shops", "--warn", "depth>100")
     (line,) = done.stdout.splitlines()
     assert done.exit_code == 0, line
-    assert line.startswith("QMON OK - one: 1 queue fine, 0 ready; two: 1 queue fine, 0 ready | ")
+    fine = [
+        NagiosText.QUEUES.render(target=f"{name}: ", count=1, plural="", state="fine", ready=0)
+        for name in ("one", "two")
+    ]
+    assert line.startswith(f"QMON OK - {'; '.join(fine)} | ")
     assert "'one.orders.depth'=0;100;;0" in line
     assert "'two.orders.depth'=0;100;;0" in line
     done = call("check", "--all", "--crit", "push_rate<1", "--polls", "3")
@@ -76,7 +83,8 @@ def test_one_that_hangs_keeps_no_other_from_being_checked(shops: str, own_home: 
         done = call("check", "--all", "--timeout", "3s")
     (line,) = done.stdout.splitlines()
     assert done.exit_code == 3
-    assert line.startswith("QMON UNKNOWN - gone: no answer within 3.0 s; 2 more targets fine | 'one.orders")
+    problem = CheckText.NO_ANSWER.render(duration="3.0 s") + NagiosText.MORE_TARGETS.render(count=2, plural="s")
+    assert line.startswith(f"QMON UNKNOWN - gone: {problem} | 'one.orders")
 
 
 @pytest.mark.server

@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from qmon.cli.commands.pipeline.pipeline_options import PipelineOptionText
+from qmon.config.config_file import ConfigText
+from qmon.pipeline.pipeline_texts import LakeText
 from tests.cli.calling import call, run
+from tests.wordings import has
 
 pytestmark = pytest.mark.unit
 
@@ -36,7 +40,7 @@ def test_options_of_a_group_below_qmon_are_accepted_by_its_commands(tmp_path: Pa
     lake = ("--lake", str(tmp_path))
     for parts in permutations([lake, ("views",)]):
         done = call("pipeline", *(word for part in parts for word in part))
-        assert f"{tmp_path} has no lake" in done.stderr
+        assert has(done.stderr, LakeText.NO_LAKE, lake=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -45,14 +49,14 @@ def test_options_of_a_group_below_qmon_are_accepted_by_its_commands(tmp_path: Pa
 def test_a_missing_lake_is_one_usage_error(command: tuple[str, ...]) -> None:
     done = call(*command)
     assert done.exit_code == 2
-    assert "'--lake': missing" in done.stderr
+    assert "'--lake': " in done.stderr and has(done.stderr, PipelineOptionText.NO_LAKE)
 
 
 def test_a_value_that_looks_like_a_shared_option_stays_a_value(tmp_path: Path) -> None:
     done = call("status", "shop", "--config")
     assert done.exit_code == 2 and "'--config' requires an argument" in done.stderr
     done = call("pause", "shop", "orders", "--reason", "--config", "--config", str(tmp_path / "none.toml"))
-    assert done.exit_code == 2 and "none.toml: there is no such file" in done.stderr
+    assert done.exit_code == 2 and has(done.stderr, ConfigText.NO_FILE, path=tmp_path / "none.toml")
 
 
 def test_the_help_of_a_command_says_where_its_shared_options_are_explained() -> None:

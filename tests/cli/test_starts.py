@@ -10,7 +10,11 @@ from typing import Final
 import pytest
 
 from qmon.cli.app import COMMANDS
+from qmon.cli.commands.connect import ConnectText
+from qmon.cli.commands.record import RecordingText
+from qmon.engines.postgres.postgres_errors import PostgresErrorText
 from tests.cli.calling import call
+from tests.wordings import has
 
 pytestmark = pytest.mark.server  # it tries to reach one
 
@@ -42,7 +46,8 @@ def test_without_a_server_each_says_so(name: str, tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(tmp_path)
     done = call(*name.split(), *WITH_TARGET[name])
     assert done.exit_code == (3 if name == "check" else 1), done.output
-    assert "nothing listens on 127.0.0.1 port 1" in done.output
+    where = PostgresErrorText.HOST_PORT.render(host="127.0.0.1", port=1)
+    assert has(done.output, PostgresErrorText.REFUSED, where=where)
 
 
 def test_the_dashboard_asks_for_a_terminal() -> None:
@@ -73,7 +78,7 @@ def test_every_command_is_here() -> None:
 def test_a_recording_begins_and_ends_without_a_server(tmp_path: Path) -> None:
     done = call("record", NOWHERE, "--to", str(tmp_path), "--for", "1s")
     assert done.exit_code == 0, done.output
-    assert "0 snapshots recorded" in done.stderr
+    assert has(done.stderr, RecordingText.SEALED, snapshots="0 snapshots")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the demo does not run here")
@@ -85,7 +90,7 @@ def test_the_demo_without_a_terminal_is_refused_before_anything_is_started(monke
     monkeypatch.setattr(runner, "EmbeddedServer", lambda **_: begun.append("a server"))
     done = call("demo")
     assert (done.exit_code, begun) == (2, [])
-    assert done.stderr == "qmon: standard input is not a terminal; `--for 20s --output table` runs without a terminal\n"
+    assert done.stderr.count("\n") == 1 and has(done.stderr, ConnectText.WITHOUT_TERMINAL)
 
 
 @pytest.mark.skipif(sys.platform != "win32", reason="the demo runs here")

@@ -10,6 +10,7 @@ from typing import Final
 
 import pytest
 
+from qmon.cli.commands.connect import ConnectText
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.demo.runner import INTERVAL_S, SETTINGS, run_scene_on
 from qmon.demo.scene import STORY, StoryStep, healthy_loads
@@ -162,4 +163,4 @@ def test_the_tour_says_all_of_each_step_in_any_terminal(cells: int) -> None:
 def test_a_tour_without_a_screen_is_refused() -> None:
     done = call("demo", "--tour", "--for", "1s", "--output", "table")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == "qmon: --tour needs the screen: leave out --output\n"
+    assert done.stderr == f"qmon: {ConnectText.TOUR_NEEDS_SCREEN}\n"

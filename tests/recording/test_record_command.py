@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from qmon.cli.commands.doctor.doctor import lake_lines
-from qmon.cli.commands.record import waiting_text, watch_recordings
+from qmon.cli.commands.record import RecordingText, waiting_text, watch_recordings
 from qmon.metrics.lake_readings import LakeReadings
 from qmon.recording.read.recording_paths import list_segments, recorded_targets
 from qmon.recording.read.segment_reader import open_segment
@@ -22,6 +22,7 @@ from tests.contract.watching import installed, target_of
 from tests.facts import query, wait_until
 from tests.recording.writing import lines_of, sequences, text_of, value
 from tests.schemas import valid
+from tests.wordings import has
 
 CONFIG = """
 [target.shop]
@@ -61,7 +62,7 @@ def test_targets_are_recorded_apart_and_sealed_by_sigterm(tmp_path: Path, databa
         child.send_signal(signal.SIGTERM)
         _, said = child.communicate(timeout=90)
     assert child.returncode == 0, said
-    assert "shop: " in said and "snapshots recorded" in said and "sealed" in said
+    assert has(said, RecordingText.SEALED, target="shop")
     assert not any(path.name.startswith("_") for path in list_segments(folder))
     assert [name for name, _ in recorded_targets(folder)] == ["gone", "shop"]
     found = {name: lines_of(below) for name, below in recorded_targets(folder)}
@@ -81,7 +82,8 @@ def test_only_the_named_queues_are_recorded(tmp_path: Path, database: str) -> No
         child.send_signal(signal.SIGTERM)
         _, said = child.communicate(timeout=90)
     assert child.returncode == 0, said
-    assert said.rstrip().endswith("sealed; no queue no such")
+    assert said.rstrip().endswith(f"; {RecordingText.NO_QUEUE.render(queues='no such')}")
+    assert has(said, RecordingText.SEALED)
     lines = lines_of(tmp_path)
     polls = [value(line) for line in lines if line.kind == "snapshot"]
     assert {samples["layout"]["queue"] for poll in polls for samples in poll["queues"]} == {"ring"}
@@ -206,10 +208,9 @@ def test_the_oldest_goes_first_and_waits_for_every_lake(tmp_path: Path) -> None:
     kept = apply_retention(tmp_path, keep_s=86_400.0, max_bytes=None, now=late)
     assert (kept.removed, kept.bytes, kept.waiting, kept.unread) == (1, 200, 1, 0)
     told = waiting_text(kept, midnight)
-    assert (
-        "lakes have not read all of them: /lake/b, last batch 1 d 00 h ago" in told
-        and str(tmp_path / lake_mark_name("bb")) in told
-    )
+    assert has(told, RecordingText.WAITING, segments="1 old segment")
+    since = RecordingText.LAST_BATCH.render(age="1 d 00 h")
+    assert has(told, RecordingText.LAKE, lake="/lake/b", since=since, file=tmp_path / lake_mark_name("bb"))
     assert "/lake/a" not in told
     ages = {labels: value for _, labels, value in LakeReadings(tmp_path, lambda: midnight + 60).current_readings()}
     assert ages == {("/lake/a",): 60.0, ("/lake/b",): 86_460.0}
@@ -219,14 +220,14 @@ def test_the_oldest_goes_first_and_waits_for_every_lake(tmp_path: Path) -> None:
     (tmp_path / lake_mark_name("bb")).write_text("damaged")
     assert lake_mark_name("bb") in lake_lines(tmp_path, midnight)[1]
     kept = apply_retention(tmp_path, keep_s=86_400.0, max_bytes=None, now=late)
-    assert "a lake whose mark is damaged" in waiting_text(kept, midnight)
+    assert has(waiting_text(kept, midnight), RecordingText.LAKE, lake=RecordingText.DAMAGED_LAKE, since="")
     assert [labels for _, labels, _ in LakeReadings(tmp_path).current_readings()] == [("/lake/a",)]
     assert unread_bytes(tmp_path) == 100
     assert [path.name for path in list_segments(tmp_path, unsealed=False)] == [names[3]]
     kept = apply_retention(tmp_path, keep_s=None, max_bytes=100, now=midnight)  # the maximum size wins over the mark
     assert (kept.removed, kept.unread, kept.bytes, kept.waiting) == (1, 1, 100, 0)
     assert [mark.file.name for mark in kept.lakes] == [lake_mark_name("bb")]
-    assert "deleted 1 segments that exceeded --max-size" in waiting_text(kept, midnight)
+    assert has(waiting_text(kept, midnight), RecordingText.DELETED_UNREAD, segments="1 segment")
 
 
 def test_the_maximum_size_takes_what_every_lake_has_read_first(tmp_path: Path) -> None:

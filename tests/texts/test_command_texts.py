@@ -11,7 +11,7 @@ from qmon.cli.commands.act.operations import HistoryText
 from qmon.cli.commands.act.run_action import RunText
 from qmon.cli.commands.check import CheckText
 from qmon.cli.commands.connect import ConnectText
-from qmon.cli.commands.design.archive import ArchiveEnd
+from qmon.cli.commands.design.archive import ArchiveEnd, ArchiveResultText
 from qmon.cli.commands.design.bench import BenchText
 from qmon.cli.commands.design.install import DesignText
 from qmon.cli.commands.doctor.bundle import BundleText
@@ -23,6 +23,7 @@ from qmon.cli.commands.pipeline.pipeline import PipelineText
 from qmon.cli.commands.pipeline.pipeline_options import PipelineOptionText
 from qmon.cli.commands.pipeline.tidy_command import TidyText
 from qmon.cli.commands.queues import QueuesText
+from qmon.cli.commands.record import RecordingText
 from qmon.cli.commands.replay import ReplayText
 from qmon.cli.commands.serve import ServeOptionText
 from qmon.cli.commands.setup import SetupText
@@ -147,6 +148,89 @@ WORDINGS: Final[Wordings] = {
     BundleText.UNWRITABLE: (
         {"path": "/tmp/qmon.zip", "problem": "No space left on device"},
         "cannot write /tmp/qmon.zip: No space left on device",
+    ),
+    BundleText.REVIEW: (
+        {},
+        "review the archive before you send it: it contains names of hosts, databases, roles, tables and applications",
+    ),
+    RecordingText.PROGRESS: (
+        {
+            "target": "shop",
+            "phase": "lost",
+            "problem": " (connection refused)",
+            "snapshots": "1,204 snapshots",
+            "size": "2.1 MB",
+            "lost": ", 3 lost",
+        },
+        "shop lost (connection refused): 1,204 snapshots, 2.1 MB, 3 lost",
+    ),
+    RecordingText.STOPPED_EARLIER: (
+        {"target": "shop", "problem": "No space left on device"},
+        "shop stopped: No space left on device",
+    ),
+    RecordingText.STOPPED: (
+        {"target": "shop", "snapshots": "1,204 snapshots", "problem": "No space left on device"},
+        "shop: recording stopped after 1,204 snapshots: No space left on device",
+    ),
+    RecordingText.SEALED: (
+        {
+            "target": "shop",
+            "snapshots": "1,204 snapshots",
+            "lost": ", 3 lost",
+            "size": "2.1 MB",
+            "missing": "; no queue mails",
+        },
+        "shop: 1,204 snapshots recorded, 3 lost, 2.1 MB, sealed; no queue mails",
+    ),
+    RecordingText.LOST: ({"count": 1204}, ", 1,204 lost"),
+    RecordingText.NO_QUEUE: ({"queues": "mails or jobs"}, "no queue mails or jobs"),
+    RecordingText.LAKE: (
+        {
+            "lake": "/var/lib/qmon/lake",
+            "since": ", last batch 1 d 00 h ago",
+            "file": "/var/lib/qmon/.pipeline.5d41402abc4b.json",
+        },
+        "/var/lib/qmon/lake, last batch 1 d 00 h ago (if that lake is gone or was moved, delete "
+        "/var/lib/qmon/.pipeline.5d41402abc4b.json)",
+    ),
+    RecordingText.DAMAGED_LAKE: ({}, "a lake whose mark is damaged"),
+    RecordingText.LAST_BATCH: ({"age": "1 d 00 h"}, ", last batch 1 d 00 h ago"),
+    RecordingText.DELETED_UNREAD: (
+        {"segments": "3 segments"},
+        "deleted 3 segments that exceeded --max-size before these lakes had read them",
+    ),
+    RecordingText.WAITING: (
+        {"segments": "3 old segments"},
+        "cannot delete 3 old segments, because these lakes have not read all of them",
+    ),
+    ArchiveResultText.RESULT: (
+        {
+            "queue": "orders",
+            "messages": "12,000 messages",
+            "batches": "24 batches",
+            "duration": "6.2 s",
+            "rate": 1935.5,
+            "end": "nothing is left to archive",
+        },
+        "orders: archived 12,000 messages in 24 batches, 6.2 s (1,935.5/s); nothing is left to archive",
+    ),
+    ArchiveResultText.HELD_UP: (
+        {"batches": "2 batches"},
+        "2 batches waited for a lock or took too long, and ran again later",
+    ),
+    ArchiveResultText.UNSURE: (
+        {"batches": "1 batch"},
+        "the connection broke during 1 batch, not counted: each such batch is fully archived, or not at all",
+    ),
+    PipelineText.OPEN_SEGMENTS: (
+        {"segments": "1 open segment", "at": datetime.datetime(2026, 11, 21, 14, 0, tzinfo=datetime.UTC)},
+        "not in the lake yet: 1 open segment; qmon record seals open segments at 14:00 UTC or when it ends, and the "
+        "next run reads them",
+    ),
+    PipelineText.LATE_SEGMENTS: (
+        {"segments": "2 segments"},
+        "not in the lake yet: 2 segments that should have been sealed; if the recorder was killed, its next start "
+        "seals them",
     ),
     BundleText.NO_POLL: ({"duration": "15 s"}, "no poll finished within 15 s"),
     DoctorText.ONE_TARGET: ({}, "--bundle takes at most one target"),

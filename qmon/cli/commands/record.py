@@ -17,7 +17,8 @@ import typer
 from qmon.cli import options
 from qmon.cli.output import Meter, clean_text, print_note
 from qmon.cli.signals import stop_on_signals
-from qmon.model.formatting import duration, size
+from qmon.model.formatting import count_text, duration, size
+from qmon.model.texts import Text
 from qmon.system import HANGUP
 
 if TYPE_CHECKING:
@@ -26,6 +27,23 @@ if TYPE_CHECKING:
     from qmon.monitor.source import Event, SourceState
     from qmon.recording.write.headless_target import HeadlessTarget, RecordingStatus
     from qmon.recording.write.retention import RetentionResult
+
+
+class RecordingText(Text):
+    """Progress and end of recordings, and segments that lakes have not read."""
+
+    PROGRESS = "{target} {phase}{problem}: {snapshots}, {size}{lost}"
+    STOPPED_EARLIER = "{target} stopped: {problem}"
+    STOPPED = "{target}: recording stopped after {snapshots}: {problem}"
+    SEALED = "{target}: {snapshots} recorded{lost}, {size}, sealed{missing}"
+    LOST = ", {count:,} lost"
+    NO_QUEUE = "no queue {queues}"
+    LAKE = "{lake}{since} (if that lake is gone or was moved, delete {file})"
+    DAMAGED_LAKE = "a lake whose mark is damaged"
+    LAST_BATCH = ", last batch {age} ago"
+    DELETED_UNREAD = "deleted {segments} that exceeded --max-size before these lakes had read them"
+    WAITING = "cannot delete {segments}, because these lakes have not read all of them"
+
 
 _CHECK_S: Final = 1.0
 _TIDY_S: Final = 60.0
@@ -173,16 +191,18 @@ def _watch_until_end(
 def waiting_text(kept: RetentionResult, now: float) -> str:
     """Describe which lakes have not read old segments, and what to do if a lake is gone."""
     lakes = "; ".join(
-        f"{mark.lake or 'a lake whose mark is damaged'}"
-        f"{f', last batch {duration(now - mark.at)} ago' if mark.at is not None else ''}"
-        f" (if that lake is gone or was moved, delete {mark.file})"
+        RecordingText.LAKE.render(
+            lake=mark.lake or RecordingText.DAMAGED_LAKE,
+            since=RecordingText.LAST_BATCH.render(age=duration(now - mark.at)) if mark.at is not None else "",
+            file=mark.file,
+        )
         for mark in kept.lakes
     )
     texts = []
     if kept.unread:
-        texts.append(f"deleted {kept.unread} segments that exceeded --max-size before these lakes had read them")
+        texts.append(RecordingText.DELETED_UNREAD.render(segments=count_text(kept.unread, "segment")))
     if kept.waiting:
-        texts.append(f"cannot delete {kept.waiting} old segments, because these lakes have not read all of them")
+        texts.append(RecordingText.WAITING.render(segments=count_text(kept.waiting, "old segment")))
     return f"{'; '.join(texts)}: {lakes}"
 
 
@@ -197,24 +217,39 @@ def report_endings(ended: list[RecordingStatus]) -> None:
 def _progress_text(status: RecordingStatus) -> str:
     done = status.recording
     if done.stopped:
-        return f"{status.target} stopped: {done.stopped}"
-    lost = f", {done.lost:,} lost" if done.lost else ""
+        return RecordingText.STOPPED_EARLIER.render(target=status.target, problem=done.stopped)
+    lost = RecordingText.LOST.render(count=done.lost) if done.lost else ""
     why = status.problem or _missing_text(status)
     problem = f" ({why})" if why else ""
-    return f"{status.target} {status.phase}{problem}: {done.snapshots:,} snapshots, {size(done.bytes)}{lost}"
+    return RecordingText.PROGRESS.render(
+        target=status.target,
+        phase=status.phase,
+        problem=problem,
+        snapshots=count_text(done.snapshots, "snapshot"),
+        size=size(done.bytes),
+        lost=lost,
+    )
 
 
 def _ending_text(status: RecordingStatus) -> str:
     done = status.recording
     if done.stopped:
-        return f"{status.target}: recording stopped after {done.snapshots:,} snapshots: {done.stopped}"
-    lost = f", {done.lost:,} lost" if done.lost else ""
+        return RecordingText.STOPPED.render(
+            target=status.target, snapshots=count_text(done.snapshots, "snapshot"), problem=done.stopped
+        )
+    lost = RecordingText.LOST.render(count=done.lost) if done.lost else ""
     missing = f"; {_missing_text(status)}" if status.missing else ""
-    return f"{status.target}: {done.snapshots:,} snapshots recorded{lost}, {size(done.bytes)}, sealed{missing}"
+    return RecordingText.SEALED.render(
+        target=status.target,
+        snapshots=count_text(done.snapshots, "snapshot"),
+        lost=lost,
+        size=size(done.bytes),
+        missing=missing,
+    )
 
 
 def _missing_text(status: RecordingStatus) -> str:
-    return f"no queue {' or '.join(status.missing)}" if status.missing else ""
+    return RecordingText.NO_QUEUE.render(queues=" or ".join(status.missing)) if status.missing else ""
 
 
 def retention_task(root: Path, keep_s: float | None, max_bytes: int | None) -> Callable[[], RetentionResult | None]:

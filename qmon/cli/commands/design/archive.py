@@ -10,7 +10,7 @@ import typer
 from qmon.cli import options
 from qmon.cli.output import Meter, clean_text, print_output
 from qmon.cli.signals import stop_on_signals
-from qmon.model.formatting import duration, milliseconds
+from qmon.model.formatting import count_text, duration, milliseconds
 from qmon.system import HANGUP
 
 if TYPE_CHECKING:
@@ -23,6 +23,14 @@ class ArchiveEnd(Text):
 
     NOTHING_LEFT = "nothing is left to archive"
     FAILED = "failed; messages archived so far stay archived"
+
+
+class ArchiveResultText(Text):
+    """Result of an archive run."""
+
+    RESULT = "{queue}: archived {messages} in {batches}, {duration} ({rate:,.1f}/s); {end}"
+    HELD_UP = "{batches} waited for a lock or took too long, and ran again later"
+    UNSURE = "the connection broke during {batches}, not counted: each such batch is fully archived, or not at all"
 
 
 _PIPED_EVERY_S: Final = 10.0
@@ -83,16 +91,23 @@ def archive(
 def _print_result(queue: str, outcome: ArchiveResult) -> None:
     rate = outcome.moved / outcome.seconds if outcome.seconds else 0.0
     print_output(
-        f"{clean_text(queue)}: archived {outcome.moved:,} messages in {outcome.batches:,} batches, "
-        f"{duration(outcome.seconds)} ({rate:,.1f}/s); {_ENDINGS.get(outcome.ended, outcome.ended)}"
+        ArchiveResultText.RESULT.render(
+            queue=clean_text(queue),
+            messages=count_text(outcome.moved, "message"),
+            batches=_batches_text(outcome.batches),
+            duration=duration(outcome.seconds),
+            rate=rate,
+            end=_ENDINGS.get(outcome.ended, outcome.ended),
+        )
     )
     if outcome.held_up:
-        print_output(f"{outcome.held_up:,} batches waited for a lock or took too long, and were repeated later")
+        print_output(ArchiveResultText.HELD_UP.render(batches=_batches_text(outcome.held_up)))
     if outcome.unsure:
-        print_output(
-            f"the connection broke during {outcome.unsure:,} batches, which are not counted: each such batch is fully"
-            " archived, or not at all"
-        )
+        print_output(ArchiveResultText.UNSURE.render(batches=_batches_text(outcome.unsure)))
+
+
+def _batches_text(number: int) -> str:
+    return f"{number:,} batch{'' if number == 1 else 'es'}"
 
 
 def _progress_line(queue: str, now: ArchiveProgress) -> str:

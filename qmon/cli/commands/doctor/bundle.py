@@ -34,9 +34,12 @@ from qmon.model.texts import Text
 
 
 class BundleText(Text):
-    """Why an archive for a bug report cannot be written."""
+    """Errors and advice about an archive for a bug report."""
 
     INCOMPLETE = "incomplete: {problem}"
+    REVIEW = (
+        "review the archive before you send it: it contains names of hosts, databases, roles, tables and applications"
+    )
     SUFFIX = "{path}: a bundle must be a {zip} or {tar} file; nothing was written"
     UNCREATABLE = "cannot create {path}: {problem}; nothing was written"
     UNWRITABLE = "cannot write {path}: {problem}"
@@ -79,10 +82,7 @@ def write_bundle(file: Path, text: str | None, path: Path | None, output: Format
         print_output(f"{file}, {size / 1000:,.0f} kB:")
         for name in names:
             print_output(f"  {name}{': ' if name in _ABOUT else ''}{_ABOUT.get(name, '')}")
-        print_output(
-            "review the archive before you send it: it contains names of hosts, databases, roles, tables and"
-            " applications"
-        )
+        print_output(BundleText.REVIEW)
         if problem:
             print_output(BundleText.INCOMPLETE.render(problem=problem))
     if problem:

@@ -33,11 +33,19 @@ from qmon.model.texts import Text
 
 
 class PipelineText(Text):
-    """Faults of the options of the pipeline, and how a run ended."""
+    """Faults of the options of the pipeline, the end of a run, and segments that it did not read."""
 
     NOT_A_TIME = "{text!r} is not a day or time such as 2026-11-21 or 2026-11-21T14:00"
     NO_RECORDINGS = "the folder {path} does not exist; create recordings with: qmon record TARGET --to DIR"
     NO_FOLDER = "the folder {path} does not exist"
+    OPEN_SEGMENTS = (
+        "not in the lake yet: {segments}; qmon record seals open segments at {at:%H:%M} UTC or when it ends, and the"
+        " next run reads them"
+    )
+    LATE_SEGMENTS = (
+        "not in the lake yet: {segments} that should have been sealed; if the recorder was killed, its next start"
+        " seals them"
+    )
     STOPPED = "stopped; the next start finishes the interrupted batch"
     NOT_A_ZONE = "--zone needs a time zone such as Europe/Berlin, or TARGET=ZONE; not {name!r}"
 
@@ -131,15 +139,10 @@ def describe_unsealed_segments(recordings: Path, now: float) -> list[str]:
     lines = []
     if growing:
         at = datetime.fromtimestamp(max(growing), UTC)
-        lines.append(
-            f"not in the lake yet: {count_text(len(growing), 'open segment')}; qmon record seals open segments at "
-            f"{at:%H:%M} UTC or when it ends, and the next run reads them"
-        )
+        lines.append(PipelineText.OPEN_SEGMENTS.render(segments=count_text(len(growing), "open segment"), at=at))
     if len(left) > len(growing):
-        lines.append(
-            f"not in the lake yet: {count_text(len(left) - len(growing), 'segment')} that should have been sealed; if "
-            "the recorder was killed, its next start seals them"
-        )
+        late = count_text(len(left) - len(growing), "segment")
+        lines.append(PipelineText.LATE_SEGMENTS.render(segments=late))
     return lines
 
 
