@@ -169,5 +169,5 @@ def run_recorded(targets: Sequence[DashboardTarget], show: Callable[[], int]) ->
         ended = [(each.name, each.recorder.close()) for each in targets if each.recorder is not None]
         for name, status in ended:
             if status.stopped:
-                print_note(f"qmon: {name}: recording stopped after {status.snapshots:,} snapshots: {status.stopped}")
+                print_note(f"qmon: {name}: {status.stopped_text}")
     return code or (FAILED if any(status.stopped for _, status in ended) else 0)

@@ -10,6 +10,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from qmon.cli.commands.record import RecordingText
 from qmon.cli.commands.serve import ServeOptionText
 from qmon.cli.target_session import SessionText
 from qmon.metrics.guarded_server import ServerText
@@ -83,7 +84,7 @@ def test_pushes_are_counted_once_and_a_lost_target_does_not_stop_the_others(tmp_
             child.send_signal(signal.SIGTERM)
             said = child.communicate(timeout=90)[1]
             assert child.returncode == 0, said
-            assert "shop: " in said and "sealed" in said
+            assert has(said, RecordingText.SEALED, target="shop")
         finally:
             child.kill()
     assert not (tmp_path / "qmon.prom").exists()

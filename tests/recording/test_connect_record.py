@@ -16,11 +16,13 @@ from qmon.errors import BadInput
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.source import Phase, SourceState
 from qmon.recording.read.recording_paths import list_segments
+from qmon.recording.write.recorder import RecorderText
 from qmon.tui.member import DashboardTarget
 from tests.contract.watching import target_of
 from tests.facts import wait_until
 from tests.recording.writing import lines_of, run_of, sequences, value
 from tests.tui.scripted import Scripted
+from tests.wordings import has, pattern
 
 pytestmark = pytest.mark.server  # it tries to read the operations of a target that does not exist
 
@@ -75,10 +77,10 @@ def test_the_exit_code_says_that_recording_has_stopped(tmp_path: Path, capsys: p
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, before)
     assert code == 1
-    assert "recording stopped after" in capsys.readouterr().err
+    assert has(capsys.readouterr().err, RecorderText.STOPPED)
 
 
 def test_a_folder_that_cannot_be_written_is_said_before_anything_is_shown(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(BadInput, match="choose another folder"):
+    with pytest.raises(BadInput, match=pattern(RecorderText.OTHER_FOLDER)):
         show_recorded(tmp_path / "file", 1)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from qmon.cli.commands.report import IncidentText
 from qmon.model.figure import Severity
 from qmon.recording.history.incident_markdown import escape, note_markdown
 from qmon.recording.history.incident_note import MARGIN_S, IncidentNote, Question, gather_note
@@ -15,6 +16,7 @@ from qmon.recording.history.timeline import EventKind
 from qmon.recording.read.recording_reader import open_recording
 from tests.cli.calling import call
 from tests.recording.days import BEGIN, DONE_AT, STUCK, written
+from tests.wordings import has
 
 HOUR_S = 3_600.0
 
@@ -106,6 +108,6 @@ def test_the_command_prints_or_writes_the_note(day: Path, tmp_path: Path) -> Non
     assert done.exit_code == 0, done.stderr
     assert file.read_text("utf-8").startswith("# Incident on orders-prod")
     again = call("report", "incident", str(day), "--file", str(file))
-    assert (again.exit_code, "already exists" in again.stderr) == (2, True)
+    assert (again.exit_code, str(file) in again.stderr) == (2, True)
     wrong = call("report", "incident", str(day), "--from", "14:00", "--to", "13:00")
-    assert wrong.exit_code == 2
+    assert wrong.exit_code == 2 and has(wrong.stderr, IncidentText.EMPTY_RANGE)

@@ -10,13 +10,23 @@ from pathlib import Path
 
 import pytest
 
-from qmon.cli.commands.doctor.doctor import lake_lines
+from qmon.cli.commands.doctor.doctor import DoctorText, lake_lines
 from qmon.cli.commands.record import RecordingText, waiting_text, watch_recordings
+from qmon.cli.target_session import SessionText
+from qmon.config.chosen_target import TargetText
 from qmon.metrics.lake_readings import LakeReadings
 from qmon.recording.read.recording_paths import list_segments, recorded_targets
 from qmon.recording.read.segment_reader import open_segment
 from qmon.recording.write.headless_target import HeadlessTarget
-from qmon.recording.write.retention import apply_retention, lake_mark_name, lake_mark_text, parse_size, unread_bytes
+from qmon.recording.write.recorder import RecorderText
+from qmon.recording.write.retention import (
+    SizeText,
+    apply_retention,
+    lake_mark_name,
+    lake_mark_text,
+    parse_size,
+    unread_bytes,
+)
 from tests.cli.calling import call, recording, surroundings
 from tests.contract.watching import installed, target_of
 from tests.facts import query, wait_until
@@ -158,15 +168,15 @@ def test_operations_are_in_the_stream(tmp_path: Path, database: str) -> None:
 
 def test_bad_input_is_said_before_anything_begins(tmp_path: Path) -> None:
     url = "postgresql://nobody@127.0.0.1:1/x"
-    for arguments, why in (
-        ((url, "--every", "100ms"), "--every must be 0.5 to 60 seconds"),
-        ((url, url), "named twice"),
-        ((url, "--max-size", "many"), "'many' is not a size"),
-        (("no-such-target",), "no-such-target"),
+    for arguments, text in (
+        ((url, "--every", "100ms"), SessionText.EVERY),
+        ((url, url), SessionText.NAMED_TWICE),
+        ((url, "--max-size", "many"), SizeText.NOT_A_SIZE),
+        (("no-such-target",), TargetText.UNKNOWN),
     ):
         done = call("record", *arguments, "--to", str(tmp_path / "kept"))
         assert done.exit_code == 2, done.output
-        assert why in done.output + done.stderr
+        assert has(done.output, text)
     (tmp_path / "file").write_text("")
     assert call("record", url, "--to", str(tmp_path / "file")).exit_code == 2
 
@@ -181,7 +191,7 @@ def test_where_one_target_cannot_be_recorded_what_has_begun_is_sealed(tmp_path: 
         ("serve", "shop", "gone", "--listen", "127.0.0.1:0", "--record"),
     ):
         done = call(*command, str(folder), "--config", config)
-        assert (done.exit_code, "choose another folder" in done.stderr) == (2, True), done.output
+        assert (done.exit_code, has(done.stderr, RecorderText.OTHER_FOLDER)) == (2, True), done.output
     sealed = list_segments(folder)
     assert len(sealed) == 2 and not any(path.name.startswith("_") for path in sealed)
     assert [value(line) for line in lines_of(folder / "target=shop") if line.kind == "end"] == [
@@ -252,7 +262,11 @@ def test_sizes_are_read_with_their_units() -> None:
 
 def test_the_doctor_prints_when_lakes_read_the_recordings(tmp_path: Path, database: str) -> None:
     (tmp_path / lake_mark_name("aa")).write_text(lake_mark_text("/lake/a", 0.0, ()))
-    for folder, wanted in ((tmp_path, str(tmp_path / lake_mark_name("aa"))), (tmp_path / "empty", "no lake reads")):
+    empty = tmp_path / "empty"
+    for folder, wanted in (
+        (tmp_path, str(tmp_path / lake_mark_name("aa"))),
+        (empty, DoctorText.NO_LAKE.render(recordings=empty)),
+    ):
         done = call("doctor", database, "--recordings", str(folder))
         assert done.exit_code == 0, done.output
         assert wanted in done.stdout

@@ -13,8 +13,10 @@ from textual.pilot import Pilot
 from qmon.config.preferences import Preferences
 from qmon.recording.read.recording_reader import open_recording
 from qmon.recording.read.replay import Replay
+from qmon.recording.times import TimeText
 from qmon.recording.write.recorder import Recorder
 from qmon.recording.write.recording_source import RecordingSource
+from qmon.recording.write.segment_writer import WriterText
 from qmon.tui.app import QmonApp
 from qmon.tui.member import DashboardTarget
 from qmon.tui.replay.replay_app import ReplayApp
@@ -23,6 +25,7 @@ from tests.facts import wait_until
 from tests.recording.writing import recorded, run_of, sequences
 from tests.tui.driving import Driver
 from tests.tui.scripted import SAMPLED_AT, Clock, Scripted, view
+from tests.wordings import has
 
 
 @asynccontextmanager
@@ -58,7 +61,7 @@ async def test_the_header_says_when_it_was_and_the_keys_move_in_it(tmp_path: Pat
         await pilot.press("at", *"13:05:00", "enter")
         await driver.until(lambda: "13:05:00" in header(app), "the typed time")
         await pilot.press("at", *"noon", "enter")
-        await driver.until(lambda: "'noon' is not a time" in driver.said(), "an invalid time is refused")
+        await driver.until(lambda: has(driver.said(), TimeText.NOT_A_TIME, text="noon"), "an invalid time is refused")
         await pilot.press("plus", "plus", "plus", "plus", "A")
         await driver.until(lambda: "▶ ×30" in header(app), "it plays")
         await driver.until(lambda: "13:05:00" not in header(app), "and time passes")
@@ -106,7 +109,7 @@ async def test_a_full_disk_is_said_and_the_dashboard_goes_on(tmp_path: Path) -> 
             app.tick()
             await driver.settle()
             assert "NOT RECORDING" in header(app)
-            assert "recording has stopped: cannot write the recording" in driver.said()
+            assert has(driver.said(), WriterText.UNWRITABLE)
             await driver.give(view(at=8.0))
             assert app.shown.view is not None and app.shown.view.sampled_at == view(at=8.0).sampled_at
     finally:

@@ -25,6 +25,7 @@ from qmon.cli.commands.pipeline.tidy_command import TidyText
 from qmon.cli.commands.queues import QueuesText
 from qmon.cli.commands.record import RecordingText
 from qmon.cli.commands.replay import ReplayText
+from qmon.cli.commands.report import IncidentText
 from qmon.cli.commands.serve import ServeOptionText
 from qmon.cli.commands.setup import SetupText
 from qmon.cli.commands.status import StatusText
@@ -168,10 +169,7 @@ WORDINGS: Final[Wordings] = {
         {"target": "shop", "problem": "No space left on device"},
         "shop stopped: No space left on device",
     ),
-    RecordingText.STOPPED: (
-        {"target": "shop", "snapshots": "1,204 snapshots", "problem": "No space left on device"},
-        "shop: recording stopped after 1,204 snapshots: No space left on device",
-    ),
+    IncidentText.EMPTY_RANGE: ({}, "--to must be later than --from"),
     RecordingText.SEALED: (
         {
             "target": "shop",

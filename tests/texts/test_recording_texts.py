@@ -110,6 +110,10 @@ WORDINGS: Final[Wordings] = {
     ),
     RecorderText.SLOW_DISK: ({}, "the disk is too slow"),
     RecorderText.ITS_FILE: ({}, "its file"),
+    RecorderText.STOPPED: (
+        {"snapshots": "1,204 snapshots", "problem": "the disk is too slow"},
+        "recording stopped after 1,204 snapshots: the disk is too slow",
+    ),
     RecorderText.OTHER_FOLDER: (
         {"problem": "cannot write the recording to /var/lib/qmon: Permission denied"},
         "cannot write the recording to /var/lib/qmon: Permission denied; choose another folder",

@@ -34,7 +34,6 @@ class RecordingText(Text):
 
     PROGRESS = "{target} {phase}{problem}: {snapshots}, {size}{lost}"
     STOPPED_EARLIER = "{target} stopped: {problem}"
-    STOPPED = "{target}: recording stopped after {snapshots}: {problem}"
     SEALED = "{target}: {snapshots} recorded{lost}, {size}, sealed{missing}"
     LOST = ", {count:,} lost"
     NO_QUEUE = "no queue {queues}"
@@ -234,9 +233,7 @@ def _progress_text(status: RecordingStatus) -> str:
 def _ending_text(status: RecordingStatus) -> str:
     done = status.recording
     if done.stopped:
-        return RecordingText.STOPPED.render(
-            target=status.target, snapshots=count_text(done.snapshots, "snapshot"), problem=done.stopped
-        )
+        return f"{status.target}: {done.stopped_text}"
     lost = RecordingText.LOST.render(count=done.lost) if done.lost else ""
     missing = f"; {_missing_text(status)}" if status.missing else ""
     return RecordingText.SEALED.render(

@@ -10,6 +10,14 @@ import typer
 from qmon import files
 from qmon.cli.output import print_note, print_output
 from qmon.errors import BadInput
+from qmon.model.texts import Text
+
+
+class IncidentText(Text):
+    """Why no note is written."""
+
+    EMPTY_RANGE = "--to must be later than --from"
+
 
 _WHEN = "14:03, 14:03:20, '2026-11-21 14:03', or -10m from the end; in the recording's time zone."
 
@@ -67,7 +75,7 @@ def incident(
 
     since_at, until_at = moment(since), moment(until)
     if since_at is not None and until_at is not None and until_at <= since_at:
-        raise BadInput("--to must be later than --from")
+        raise BadInput(IncidentText.EMPTY_RANGE)
     note = gather_note(reader.session.target, RangeReader(archive_from_reader(reader)), since_at, until_at, queue=queue)
     text = note_markdown(note)
     if file is None:

@@ -20,6 +20,7 @@ from typing import Final
 from qmon import __version__, log
 from qmon.errors import BadInput
 from qmon.model.figure import Severity, Verdict
+from qmon.model.formatting import count_text
 from qmon.model.operation_records import Operation
 from qmon.model.snapshot import Snapshot
 from qmon.model.texts import Text
@@ -39,11 +40,12 @@ from qmon.recording.write.segment_writer import CannotWrite
 
 
 class RecorderText(Text):
-    """Why a recorder cannot record, or has lost polls."""
+    """Why a recorder cannot record, has stopped, or has lost polls."""
 
     SLOW_DISK = "the disk is too slow"
     ITS_FILE = "its file"
     OTHER_FOLDER = "{problem}; choose another folder"
+    STOPPED = "recording stopped after {snapshots}: {problem}"
 
 
 _LOG: Final = logging.getLogger(__name__)
@@ -98,6 +100,11 @@ class RecorderStatus:
     cpu_s: float = 0.0
     stopped: str = ""
     newest_at: float | None = None
+
+    @property
+    def stopped_text(self) -> str:
+        """How many snapshots were recorded before the recording stopped, and why it stopped."""
+        return RecorderText.STOPPED.render(snapshots=count_text(self.snapshots, "snapshot"), problem=self.stopped)
 
 
 class Recorder:
