@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 
 import qmon
-from qmon.cli.commands.doctor.bundle import BundleText, _poll_once
+from qmon.cli.commands.doctor.bundle import BundleText, poll_once
 from qmon.cli.target_session import ConnectedTarget
 from qmon.config.chosen_target import TargetText, find_target
 from qmon.config.config_file import Config
@@ -146,7 +146,7 @@ def test_without_a_target_or_with_one_that_fails_there_is_a_bundle_all_the_same(
 def test_a_target_that_cannot_be_polled_is_said_with_its_reason() -> None:
     gone = find_target("postgresql://a@127.0.0.1:1/d", Config(Path("qmon.toml")), {}).target
     with pytest.raises(Unreachable, match=pattern(PostgresErrorText.REFUSED)):
-        _poll_once(cast(ConnectedTarget, SimpleNamespace(target=gone, configured=())))
+        poll_once(cast(ConnectedTarget, SimpleNamespace(target=gone, configured=())))
 
 
 @pytest.mark.parametrize("name", ["x.rar", "there.zip", "no/folder/x.zip"])

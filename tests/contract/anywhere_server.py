@@ -158,7 +158,7 @@ class Server:
                     execute(connection, named(ways.alter, name, option))
             yield self._place(name)
         finally:
-            self._drop(named(ways.drop, name))
+            self.run_until_dropped(named(ways.drop, name))
 
     @contextlib.contextmanager
     def login(self, place: Place) -> Iterator[Login]:
@@ -172,7 +172,7 @@ class Server:
             yield Login(name, place.seen_by(name, password))
         finally:
             self._forget(place, name)
-            self._drop(ways.drop_login.format(name))
+            self.run_until_dropped(ways.drop_login.format(name))
 
     @contextlib.contextmanager
     def roles(self, place: Place) -> Iterator[None]:
@@ -183,7 +183,7 @@ class Server:
         finally:
             for name in sorted(self._roles & self._there()):
                 self._forget(place, name)
-                self._drop(self._ways.drop_role.format(name))
+                self.run_until_dropped(self._ways.drop_role.format(name))
 
     @property
     def is_sqlserver(self) -> bool:
@@ -206,10 +206,10 @@ class Server:
         # Roles last: they own nothing once the databases are gone.
         for name in sorted(self.left(), key=lambda name: name in ROLES):
             if name in ROLES:
-                self._drop(self._ways.drop_role.format(name))
+                self.run_until_dropped(self._ways.drop_role.format(name))
             else:
-                self._drop(named(self._ways.drop, name))
-                self._drop(self._ways.drop_login.format(name))
+                self.run_until_dropped(named(self._ways.drop, name))
+                self.run_until_dropped(self._ways.drop_login.format(name))
 
     def left(self) -> list[str]:
         """Return the names of everything made here that still exists."""
@@ -231,7 +231,7 @@ class Server:
             with contextlib.suppress(QueryFailed), place.opened() as connection:
                 execute(connection, self._ways.forget.format(name))
 
-    def _drop(self, text: str) -> None:
+    def run_until_dropped(self, text: str) -> None:
         _again(lambda: self.run(text), QmonError, _WITHIN_S)
 
 

@@ -74,7 +74,7 @@ def test_what_was_left_when_a_test_was_stopped_while_it_cleaned_up_is_swept(
 
     mine = Server(clean_roles)
     with monkeypatch.context() as patch:
-        patch.setattr(Server, "_drop", stopped)
+        patch.setattr(Server, "run_until_dropped", stopped)
         with pytest.raises(KeyboardInterrupt), mine.database() as place, mine.roles(place), mine.login(place):
             place.run("CREATE ROLE qmon_monitor", "CREATE TABLE mine (id int)", "GRANT SELECT ON mine TO qmon_monitor")
     assert sum(name.startswith(mine.sign) for name in mine.left()) == 2

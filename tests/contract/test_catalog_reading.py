@@ -128,7 +128,7 @@ def test_with_one_connection_the_polls_read_it_themselves(url: str) -> None:
 
 
 def test_where_it_cannot_be_read_the_polls_go_on_and_say_so(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("qmon.monitor.background.slow_tasks._RETRY_S", 0.5)
+    monkeypatch.setattr("qmon.monitor.background.slow_tasks.RETRY_S", 0.5)
     read = Catalogue()
     read.fails = True
     read.free.set()

@@ -211,7 +211,7 @@ def _plan(url: str, spec: QueueSpec, statements: StatementCache, name: str) -> s
 
 
 def test_a_count_that_met_a_lock_is_made_soon_after_it_is_gone(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slow_tasks, "_LOCK_RETRY_S", 0.2)
+    monkeypatch.setattr(slow_tasks, "LOCK_RETRY_S", 0.2)
     made(database)
     with connected(database, autocommit=False) as holder, watching(database, [JOBS]) as watched:
         holder.execute("LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE")

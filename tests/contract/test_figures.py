@@ -134,7 +134,7 @@ def test_a_cheap_head_is_sought_once_and_again_when_polls_find_it_dear(
 ) -> None:
     module = "qmon.monitor.background.slow_tasks"
     monkeypatch.setattr(f"{module}.HEAD_EVERY_S", 0.1)
-    monkeypatch.setattr(f"{module}._CHEAP_HEAD_EVERY_S", 3600.0)
+    monkeypatch.setattr(f"{module}.CHEAP_HEAD_EVERY_S", 3600.0)
     monkeypatch.setattr(f"{module}.EXPENSIVE_HEAD_S", float("inf"))
     seek, begun = HeadTask.run, list[object]()
 
@@ -161,9 +161,9 @@ def test_what_is_asked_for_while_it_is_read_is_read_once_more(
     database: str, monkeypatch: pytest.MonkeyPatch, reader: type, reading: str, asked: str, fails: bool
 ) -> None:
     """A reading under way may have begun before the event that is asked about."""
-    for name in ("HEAD_EVERY_S", "_CHEAP_HEAD_EVERY_S", "SETTLED_S", "_RETRY_S"):
+    for name in ("HEAD_EVERY_S", "CHEAP_HEAD_EVERY_S", "SETTLED_S", "RETRY_S"):
         monkeypatch.setattr(f"qmon.monitor.background.slow_tasks.{name}", 3600.0)
-    monkeypatch.setattr("qmon.monitor.background.scan_counts._WHOLE_EVERY_S", 3600.0)
+    monkeypatch.setattr("qmon.monitor.background.scan_counts.WHOLE_EVERY_S", 3600.0)
     read, begun = getattr(reader, reading), list[str]()
     installed(database, "fifo")
     with watching(database) as watched:

@@ -62,7 +62,7 @@ def test_recordings_equal_plain_python(spark: SparkSession, tmp_path: Path, monk
     segment.with_name("strange.jsonl.zst").write_bytes(strange_lines(START))
     segment.with_name("empty.jsonl.zst").touch()
     segment.with_name("_open.jsonl.zst").write_bytes(b"still written")
-    monkeypatch.setattr("qmon.pipeline.ingest.batch._MAX_LISTED", 0)
+    monkeypatch.setattr("qmon.pipeline.ingest.batch.MAX_LISTED_FILES", 0)
     lake = run(spark, root, tmp_path / "lake")
 
     expected = [row for each in (first, again, second, late, odd) for row in rows(each.written)]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import linear_regression
 from typing import Any
 
 import pytest
 
-from qmon.cli.commands.pipeline.pipeline import describe_unsealed_segments
+from qmon.cli.commands.pipeline.pipeline import PipelineText, describe_unsealed_segments
 from qmon.config.slo import Objective
 from qmon.model.baseline_bands import Baseline, Baselines
 from qmon.pipeline.report.axis import WIDTH, Axis, scale_values
@@ -83,9 +83,11 @@ def test_a_run_tells_when_open_segments_are_sealed(tmp_path: Path) -> None:
         (folder / f"{name}.jsonl.zst").write_bytes(b"x")
     at = datetime.fromisoformat("2026-11-21T10:20:00+00:00").timestamp()
     (growing,) = describe_unsealed_segments(tmp_path, at)
-    assert "1 open segment;" in growing and "11:00 UTC" in growing
+    assert growing == PipelineText.OPEN_SEGMENTS.render(
+        segments="1 open segment", at=datetime(2026, 11, 21, 11, tzinfo=UTC)
+    )
     (late,) = describe_unsealed_segments(tmp_path, at + HOUR)
-    assert "should have been sealed" in late
+    assert late == PipelineText.LATE_SEGMENTS.render(segments="1 segment")
     (folder / "_20261121T101500Z-0123456789ab-0001.jsonl.zst").unlink()
     assert describe_unsealed_segments(tmp_path, at) == []
 

@@ -40,7 +40,7 @@ from qmon.recording.history.buckets import Bins
 from qmon.recording.history.collected_range import FIGURES, CollectedRange
 from qmon.recording.history.range_query import gather_segment
 from qmon.recording.history.recording_archive import archive_from_reader
-from qmon.recording.history.timeline_query import _segment_events
+from qmon.recording.history.timeline_query import read_segment_events
 from qmon.recording.read.recording_reader import ReaderText, open_recording
 from qmon.recording.read.segment_reader import open_segment
 from qmon.recording.segment_export import export_range
@@ -118,7 +118,7 @@ def known(path: Path) -> dict[str, Any]:
         "moments": list(reader.read_moments(0.0)),
         "later": list(reader.read_moments(BEGAN + 25)),
         "verdicts": [reader.verdicts_at(BEGAN + at) for at in (1, 15, 100)],
-        "events": _segment_events(path, BEGAN + 1e6),
+        "events": read_segment_events(path, BEGAN + 1e6),
         "runs": gathered.runs,
         "done": gathered.operations,
         "queues": gathered.queues,

@@ -53,6 +53,6 @@ def test_use_and_forecast_are_what_they_would_be_if_worked_out_in_each_poll(
     found = folded(seed)
     again = sum(later[0] is earlier[0] is not None for earlier, later in pairwise(found))
     assert again > POLLS / 10
-    monkeypatch.setattr(UseTrack, "_is_unchanged", lambda *_: False)
+    monkeypatch.setattr(UseTrack, "is_unchanged", lambda *_: False)
     monkeypatch.setattr(RateWindow, "ticks", property(lambda self: [(t.seconds, t.flow) for t in self._ticks]))
     assert found == folded(seed)

@@ -22,7 +22,7 @@ from qmon.monitor.probes.queue_probes import QueueSpec
 # Pause after a count that cannot be split, as a multiple of the duration of the count. The pause limits such counts to
 # half a percent of one processor.
 COST_FACTOR: Final = 200.0
-_WHOLE_EVERY_S: Final = 60.0
+WHOLE_EVERY_S: Final = 60.0
 TRUSTED_S: Final = 60.0
 _TRUSTED_FEW_S: Final = 10.0
 
@@ -165,9 +165,9 @@ class ScanCounts:
             rest_s = self._throttle.record_range(pages, max(0.0, took_s - self._trip_s), allowed)
             self._rest_until = self._clock() + rest_s
             often = spec.facts.has_scanned_figures or scan.pages <= _FEW_PAGES
-            every_s = max(EVERY_S if often else _WHOLE_EVERY_S, rest_s)
+            every_s = max(EVERY_S if often else WHOLE_EVERY_S, rest_s)
         else:
-            rest_s = every_s = max(_WHOLE_EVERY_S, took_s * COST_FACTOR * instances)
+            rest_s = every_s = max(WHOLE_EVERY_S, took_s * COST_FACTOR * instances)
         with self._lock:
             if self._scans.get(queue) is not scan:  # the table was replaced in the meantime
                 return ScanStep(0.0, done=False)

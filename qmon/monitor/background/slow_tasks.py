@@ -32,15 +32,15 @@ SETTLED_S: Final = 2.5
 
 # Seconds between cheap full searches for the head of a queue. The polls also search for the head. When the search of
 # the polls becomes expensive, the next full search runs sooner.
-_CHEAP_HEAD_EVERY_S: Final = 60.0
+CHEAP_HEAD_EVERY_S: Final = 60.0
 
 # With many queues, a cheap head search of one queue is repeated after this many seconds times the number of queues.
 _HEAD_REST_S: Final = 0.2
 _TRIES: Final = 3
-_RETRY_S: Final = 60.0
+RETRY_S: Final = 60.0
 
 # Seconds until the next try after a lock timeout. A failed try waits a second for the lock and reads nothing.
-_LOCK_RETRY_S: Final = 5.0
+LOCK_RETRY_S: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +108,8 @@ class SlowTask(ABC):
     def retry_s(self, problem: QmonError, instances: int) -> float:
         """Return the seconds from a failure to the next try."""
         if isinstance(problem, LockTimeout):
-            return _LOCK_RETRY_S
-        return DEADLINE_S * COST_FACTOR * instances if isinstance(problem, DeadlineExceeded) else _RETRY_S
+            return LOCK_RETRY_S
+        return DEADLINE_S * COST_FACTOR * instances if isinstance(problem, DeadlineExceeded) else RETRY_S
 
 
 class ReaderTask(SlowTask):
@@ -140,7 +140,7 @@ class CatalogTask(SlowTask):
         return 0.0
 
     def retry_s(self, problem: QmonError, instances: int) -> float:
-        return _LOCK_RETRY_S if isinstance(problem, LockTimeout) else _RETRY_S
+        return LOCK_RETRY_S if isinstance(problem, LockTimeout) else RETRY_S
 
 
 class CountTask(SlowTask):
@@ -205,4 +205,4 @@ class HeadTask(SlowTask):
                 break
         is_expensive = "walk" in spec.facts.indexes or took_s > EXPENSIVE_HEAD_S
         self.found.append((is_expensive, head))
-        return HEAD_EVERY_S if is_expensive else max(_CHEAP_HEAD_EVERY_S, _HEAD_REST_S * len(reading.specs))
+        return HEAD_EVERY_S if is_expensive else max(CHEAP_HEAD_EVERY_S, _HEAD_REST_S * len(reading.specs))

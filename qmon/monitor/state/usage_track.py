@@ -129,7 +129,7 @@ class UseTrack:
         while self._ticks and self._ticks[0].at <= at - WINDOW_S:
             self._ticks.popleft()
         sized_at = at if samples.sized_at is None else samples.sized_at
-        if self._shown is not None and self._is_unchanged(self._shown, snapshot, now, at):
+        if self._shown is not None and self.is_unchanged(self._shown, snapshot, now, at):
             found = self._read, sized_at, self._analyzed
             if found != (self._shown.reads_per_pop, self._shown.sized_at, self._shown.analyzed):
                 self._shown = replace(self._shown, reads_per_pop=found[0], sized_at=found[1], analyzed=found[2])
@@ -143,7 +143,7 @@ class UseTrack:
     def _analyzed(self) -> int:
         return max(0, self._analyzes[-1][1] - self._analyzes[0][1]) if self._analyzes else 0
 
-    def _is_unchanged(self, shown: QueueUse, snapshot: Snapshot, now: dict[IndexKey, UseSample], at: float) -> bool:
+    def is_unchanged(self, shown: QueueUse, snapshot: Snapshot, now: dict[IndexKey, UseSample], at: float) -> bool:
         """Return whether the result is the same as in the previous poll, so that it need not be built again.
 
         This requires that the window contained no work in the previous or this poll, that no size has changed,

@@ -26,7 +26,7 @@ from qmon.recording.figure_rows.row_schema import bucket_for
 _PERIODS: Final = StructType([StructField("target", StringType()), StructField("begun", DoubleType())])
 
 # Maximum number of periods that are matched without a join.
-_MAX_LISTED: Final = 16
+MAX_LISTED_FILES: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def _match_rows(
 ) -> DataFrame:
     """Return the rows whose target and period of ``seconds`` are in ``wanted``; if not ``within``, the other rows."""
     begun = rows.withColumn("begun", rollups.period_start(F.col(at), seconds))
-    if len(wanted) <= _MAX_LISTED:  # this way needs no extra Spark job
+    if len(wanted) <= MAX_LISTED_FILES:  # this way needs no extra Spark job
         few = [F.struct(F.lit(target).alias("target"), F.lit(at_s).alias("begun")) for target, at_s in sorted(wanted)]
         found = F.array_contains(F.array(*few), F.struct("target", "begun"))
         return begun.where(found if within else ~found).drop("begun")

@@ -30,7 +30,7 @@ def recorded_events(archive: RecordingArchive, before_at: float) -> Iterator[tup
     """
     told: set[str] = set()
     for path in reversed(archive.segments_between(float("-inf"), before_at)):
-        found, done = _segment_events(path, before_at)
+        found, done = read_segment_events(path, before_at)
         for id, event in done.items():
             if id not in told:
                 told.add(id)
@@ -38,7 +38,7 @@ def recorded_events(archive: RecordingArchive, before_at: float) -> Iterator[tup
         yield sort_newest_first(found)
 
 
-def _segment_events(path: Path, before_at: float) -> tuple[list[TimelineEvent], dict[str, TimelineEvent]]:
+def read_segment_events(path: Path, before_at: float) -> tuple[list[TimelineEvent], dict[str, TimelineEvent]]:
     """Return the events of one segment, and its operations, keyed by id."""
     found: list[TimelineEvent] = []
     done: dict[str, TimelineEvent] = {}

@@ -254,10 +254,10 @@ def _snapshot_object(at: ConnectedTarget) -> object:
 
     redact = build_redactor(at.config.settings.redact)
     cover = recording_cover(lambda text: redact(_until_literal(text)), payloads=False)
-    return {"snapshot": _cover_values(json.loads(encode(_poll_once(at), cover)))}
+    return {"snapshot": _cover_values(json.loads(encode(poll_once(at), cover)))}
 
 
-def _poll_once(at: ConnectedTarget) -> Snapshot:
+def poll_once(at: ConnectedTarget) -> Snapshot:
     """Poll once. Raises ``Unreachable`` if no poll succeeds in time."""
     from qmon.model.cost_budget import UNLIMITED
     from qmon.model.snapshot import Snapshot
