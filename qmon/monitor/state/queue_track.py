@@ -249,6 +249,8 @@ class QueueTrack:
             lambda: self._diagnosis.record_poll(snapshot, samples, done, sessions),
             lambda _: NO_QUEUE_EVIDENCE,
         )
+        # A push time from a wrong clock gives no age. The time since the id was issued is right.
+        self._needs_ids = self._needs_ids or self._diagnosis.clock.has_found
         use = guard.attempt(
             "use", lambda: self._use.record_poll(snapshot, samples, uses, self._flow_now, moved=moved), lambda _: None
         )
@@ -502,7 +504,7 @@ class QueueTrack:
             "stuck": lambda: sample_figures.stuck_figure(samples, held, snapshot.writers, self._progress, at),
             "scheduled": lambda: self._scheduled_or_dead(samples, "scheduled", at),
             "dead": lambda: self._scheduled_or_dead(samples, "dead", at),
-            "oldest": lambda: sample_figures.oldest_figure(samples, self._ids, at),
+            "oldest": lambda: sample_figures.oldest_figure(samples, self._ids, at, self._diagnosis.clock),
             "gap": lambda: gap,
             "fill": lambda: sample_figures.fill_figure(samples),
         }
@@ -571,9 +573,10 @@ class QueueTrack:
             at,
             given.ready.value,
             given.oldest.value,
-            working=given.in_progress.value,
+            working=None if given.in_progress.value is None else given.at_work,
             finished_per_s=given.completes,
             popped_per_s=popped.value,
+            ids=None if given.samples is None else sample_figures.messages_in_progress(given.samples),
         )
         return replace(known, rise=rise, slower=slower)
 
