@@ -45,7 +45,7 @@ CERTAIN: Final = {
     **dict.fromkeys(("probe/messages_page", "probe/messages_page_split", "probe/group_page"), ("id",)),
     **dict.fromkeys(("probe/messages_page_ring", "probe/messages_page_ring_split"), ("id", "place", "known", "looked")),
     **dict.fromkeys(("probe/messages_ring", "probe/messages_ring_split"), ("id",)),
-    **dict.fromkeys(("probe/messages_state", "probe/messages_split", "probe/tried_attempts"), ("id",)),
+    **dict.fromkeys(("probe/messages_state", "probe/messages_split", "probe/tried_attempts", "probe/newest"), ("id",)),
     **dict.fromkeys(("probe/tried", "probe/tried_state"), ("id",)),
     "probe/slot_sweep": ("pop_last",),
     "probe/broker_monitors": ("queue_id",),

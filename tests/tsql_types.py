@@ -63,6 +63,7 @@ _RETURNS: Final = {
     "len": "int",
     "row_number": "bigint",
     "datalength": "bigint",
+    "hashbytes": "varbinary",
     "user_name": "nvarchar",
     "db_name": "nvarchar",
     "suser_sname": "nvarchar",

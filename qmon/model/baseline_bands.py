@@ -22,6 +22,10 @@ _SIGMAS: Final = 3.0
 # Absolute Deviation").
 _SIGMA_OF_MAD: Final = 1.4826
 _MIN_REACH_SHARE: Final = 0.25
+
+# A queue drains every day if its usual depth falls to at most this share within this many hours.
+_DRAINED_SHARE: Final = 0.1
+_DAY_HOURS: Final = 24
 _DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
@@ -46,6 +50,14 @@ class Band:
     median: float
     weeks: int
     hour: str
+
+
+@dataclass(frozen=True, slots=True)
+class UsualBacklog:
+    """A backlog that is usual at this hour of the week and is usually gone ``drained`` (text such as ``Tue 02:00``)."""
+
+    band: Band
+    drained: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +90,31 @@ class Baselines:
         middle = usual.median
         least = BANDED_FIGURES[figure].band_reach if figure in BANDED_FIGURES else 0.0
         reach = max(_SIGMAS * _SIGMA_OF_MAD * usual.mad, _MIN_REACH_SHARE * abs(middle), least)
-        words = f"{_DAYS[then.weekday()]} {then.hour:02d}:00"
-        return Band(max(0.0, middle - reach), middle + reach, middle, usual.weeks, words)
+        return Band(max(0.0, middle - reach), middle + reach, middle, usual.weeks, _hour_text(hour))
+
+    def usual_backlog(self, target: str, queue: str, ready: float, at: float) -> UsualBacklog | None:
+        """Return the usual backlog, if the queue usually drains within a day and no more messages than usual are ready.
+
+        ``at``: seconds since the epoch. A backlog that never goes away is not usual, however long it has lasted.
+        """
+        band = self.band_at(target, queue, "ready", at)
+        # Within an hour, the depth may change from that of the hour before to that of the hour after.
+        near = (self.band_at(target, queue, "ready", at + hours * 3600.0) for hours in (-1, 0, 1))
+        if band is None or ready > max(each.high for each in near if each is not None):
+            return None
+        for hours in range(1, _DAY_HOURS + 1):
+            later = self.band_at(target, queue, "ready", at + hours * 3600.0)
+            if later is not None and later.median <= _DRAINED_SHARE * band.median:
+                return UsualBacklog(band, later.hour)
+        return None
 
 
 NO_BASELINES: Final = Baselines()
+
+
+def _hour_text(hour: int) -> str:
+    """Return the text of an hour of the week, such as ``Tue 14:00``."""
+    return f"{_DAYS[hour // 24]} {hour % 24:02d}:00"
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,38 @@ class Crashes:
 
 
 @dataclass(frozen=True, slots=True)
+class WrongClock:
+    """New messages whose push times differ from the server's clock, all by the same time.
+
+    Attributes:
+        behind_s: how many seconds the push times are behind the server's clock; negative if they are ahead.
+        messages: number of such messages among the ``total`` messages read in the last minute.
+        since_at: when the first such message was read, server clock, seconds since the epoch.
+    """
+
+    behind_s: float
+    messages: int
+    total: int
+    since_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicates:
+    """The same message, pushed again and again.
+
+    Attributes:
+        copies: number of equal messages among the ``total`` messages read in the last minute.
+        ids: the ids of the two newest of these messages.
+        share_before: how often the most frequent message came before, as a share of all messages (0 to 1).
+    """
+
+    copies: int
+    total: int
+    ids: tuple[int, int]
+    share_before: float
+
+
+@dataclass(frozen=True, slots=True)
 class DoubleDelivery:
     """A message delivered twice.
 
@@ -212,6 +244,8 @@ class QueueEvidence:
         repeated: the message that fails most.
         crashes: consumers that die again and again.
         twice: messages delivered twice.
+        wrong_clock: new messages with push times from a wrong clock.
+        duplicates: the same message, pushed again and again.
         ring_loss: the lost numbers of a ring; ``None`` if unknown.
         rise: a finding from the last hour, like ``slower``, ``silence`` and ``due_later``.
         failed_pushes: most pushes of the last seconds, if they failed.
@@ -223,6 +257,8 @@ class QueueEvidence:
     repeated: Repeated | None = None
     crashes: Crashes | None = None
     twice: tuple[DoubleDelivery, ...] = ()
+    wrong_clock: WrongClock | None = None
+    duplicates: Duplicates | None = None
     ring_loss: RingLoss | None = None
     starved: Starved | None = None
     archiving: Archiving | None = None

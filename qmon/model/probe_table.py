@@ -133,6 +133,15 @@ _QUEUE_PROBES: Final = (
         rank=Rank.DETAIL,
     ),
     Probe(
+        "newest",
+        message_samples.NewestSample,
+        Scope.QUEUE,
+        feeds=("wrong_clock", "duplicates"),
+        rank=Rank.DETAIL,
+        every_s=10.0,
+        in_turns_s=30.0,
+    ),
+    Probe(
         "slot_sweep",
         message_samples.SweepSample,
         Scope.QUEUE,

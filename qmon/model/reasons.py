@@ -105,6 +105,7 @@ class Reason(Text):
     UNTIMED_ROWS = "no start time in {untimed} of {count} messages in progress"
     CLIENTS_UNSEEN = "no session was seen at work on this queue"
     NO_TIME_ZONE = '`{column}` has no time zone: set times = "utc", "local" or a zone such as "Europe/Berlin"'
+    CLOCK_BEHIND = "{age} by its push time, but a producer's clock is behind"
     CLOCK_AHEAD = "{column} is {lead} ahead of the server's clock: check the time zone and the producer's clock"
 
     # Indexes, scans and counts.

@@ -33,12 +33,14 @@ class Rise:
 class Slower:
     """Each message takes ``now_s`` seconds. Until ``since_at``, each message took ``before_s`` seconds.
 
-    ``since_at``: server clock, seconds since the epoch.
+    ``since_at``: server clock, seconds since the epoch. ``is_sure``: enough messages were seen in progress, and
+    more than a single message took long.
     """
 
     before_s: float
     now_s: float
     since_at: float
+    is_sure: bool = False
 
     @property
     def text(self) -> str:

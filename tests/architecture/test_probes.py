@@ -50,6 +50,7 @@ NOT_BY_DOCTOR: Final = {
     "messages_page_split": "the same",
     "own_uses": "runs after an exact count, on the same connection",
     "owners": "reads the range of `progress`, and the same sessions as `clients`",
+    "newest": "reads the newest ids, like `newest_id`",
     "operated": "only if `pauses_known` has found the table",
     "pauses": "only if `pauses_known` has found the table",
     "pauses_known": "reads only the catalog",

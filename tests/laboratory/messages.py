@@ -12,6 +12,7 @@ import pyodbc
 
 from qmon.model.layout.layout import Layout
 from qmon.model.probe_table import PROBES
+from qmon.monitor.state.newest_messages import RECENT_S
 from qmon.workload.workload_messages import make_message
 from tests.facts import connected, query, wait_until
 from tests.laboratory.case import Case
@@ -24,8 +25,11 @@ SILENT_S: Final = 20.0
 KNOWN_POLLS: Final = 35
 # This is long enough to collect messages to compare with.
 USUAL_S: Final = 25.0
+# After this time, qmon knows how often the same message usually comes.
+KNOWN_S: Final = RECENT_S + 60.0
 # Scheduled messages are counted every ten seconds. Three counts prove that messages become due later.
 COUNTING_S: Final = PROBES["in_state"].every_s
+NEWEST_S: Final = PROBES["newest"].every_s
 LATER_S: Final = 3 * COUNTING_S + 7.0
 
 
@@ -188,6 +192,46 @@ def due_later(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     lab.load.change_members(layout.queue, "producer", rate=8.0)
 
 
+@contextlib.contextmanager
+def late_clock(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """The clock of one of two producers is three hours behind, and this producer sends the push times."""
+    since = time.time()
+    insert = f"INSERT INTO {layout.table} (enqueued_at, message) VALUES (clock_timestamp() - interval '3 h', 'late')"
+    with _pushing(lab, insert):
+        yield (" have push times 3 h 00 m behind the server's clock",)
+    views = [queue for view in lab.since(since) if (queue := view.queue(layout.queue)) is not None]
+    found = next(n for n, queue in enumerate(views) if "wrong clock" in {verdict.code for verdict in queue.verdicts})
+    ages = [queue.oldest for queue in views[found:]]
+    assert all(age.value is None or age.value < 3600 for age in ages), "no age from the wrong clock"
+
+
+@contextlib.contextmanager
+def repeated(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """One producer pushes the same message again and again, while the other producer pushes different messages."""
+    lab.poll(lab.watched.views[0].sampled_at + KNOWN_S)
+    with _pushing(lab, f"INSERT INTO {layout.table} (message) VALUES ('order 4711')"):
+        yield (" are equal, for example messages ",)
+
+
+@contextlib.contextmanager
+def _pushing(lab: Laboratory, insert: str) -> Iterator[None]:
+    """Run this statement eight times per second."""
+    over = threading.Event()
+
+    def push() -> None:
+        with connected(lab.url) as session:
+            while not over.wait(0.125):
+                session.execute(insert)
+
+    thread = threading.Thread(target=push)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
 CASES = (
     Case("poison at the head", "poison message at the head", "status", poisoned, reads_s=3.0, own_processes=True),
     Case(
@@ -227,5 +271,24 @@ CASES = (
         due_later,
         reads_s=LATER_S,
         clears_s=COUNTING_S + 7.0,
+    ),
+    Case(
+        "clock of a producer wrong",
+        "wrong clock",
+        "status",
+        late_clock,
+        reads_s=4 * NEWEST_S,
+        clears_s=RECENT_S + NEWEST_S,
+        load={"rate": 8.0, "pop_rate": 14.0},
+    ),
+    Case(
+        "same message pushed again and again",
+        "duplicates",
+        "status",
+        repeated,
+        reads_s=4 * NEWEST_S,
+        clears_s=RECENT_S + NEWEST_S,
+        # Messages that are popped at once are rarely read.
+        load={"idle_s": 3.0},
     ),
 )

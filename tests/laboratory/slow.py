@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from qmon.model.layout.layout import Layout
@@ -13,6 +14,10 @@ from tests.laboratory.laboratory import Laboratory
 
 # qmon knows that a queue is busy after ten minutes with pushes. One more because minutes can begin at any poll.
 BUSY_S: Final = 11 * 60.0
+# After this time, qmon knows how long a message usually takes.
+USUAL_S: Final = 6 * 60.0
+# Times of messages are compared by minutes.
+SLOWER_S: Final = 100.0
 # A slow rise is reported after 21 minutes at the earliest, once the oldest message has waited for one minute.
 LEAK_S: Final = 24 * 60.0
 
@@ -56,6 +61,18 @@ def slowed(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     wait_until(lambda: _few(lab, layout), 120, what="the backlog is gone")
 
 
+@contextlib.contextmanager
+def deployed(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """A new version of the consumers needs ten times as long for each message, and still keeps up."""
+    case = lab.case(layout)
+    _go_on(lab, USUAL_S)
+    lab.consumers[layout.queue].stop()
+    lab.start_consumers(replace(case, load={**case.load, "work_s": 10 * case.load["work_s"]}))
+    yield ("each message takes", "before; the consumers connected at")
+    lab.consumers[layout.queue].stop()
+    lab.start_consumers(case)
+
+
 CASES = (
     Case("producers stopped", "no pushes", "status", silent, reads_s=32.0),
     Case("slow leak", "consumers fall behind", "status", leaking, reads_s=LEAK_S, load={"rate": 4.0}),
@@ -67,5 +84,16 @@ CASES = (
         reads_s=100.0,
         clears_s=15.0,
         load={"work_s": 0.02, "rate": 6.0},
+        true_too=frozenset({"messages take longer"}),
+    ),
+    Case(
+        "slow consumers deployed",
+        "messages take longer",
+        "status",
+        deployed,
+        reads_s=SLOWER_S,
+        clears_s=SLOWER_S,
+        own_processes=True,
+        load={"work_s": 0.03, "rate": 3.0, "consumers": 2},
     ),
 )

@@ -105,6 +105,22 @@ def test_hours_of_the_week_equal_plain_python(spark: SparkSession) -> None:
     }  # from Sunday 00:00; one o'clock lacks the incident
 
 
+def test_incidents_in_the_same_hour_of_each_week_are_usual(spark: SparkSession) -> None:
+    """The first hour has an incident in each of the five weeks, and the second one in the first three weeks."""
+    rows = minutes()
+    starts = [SUNDAY.timestamp() + week * 7 * 86400 + (3600 if week > 2 else 0) for week in range(5)]
+    incidents = [("shop", "orders", start, start + 3000.0) for start in starts]
+    incidents += [("shop", "orders", start + 3600.0, start + 6600.0) for start in starts[:3]]
+    frame = spark.createDataFrame([tuple(row.get(name) for name in MINUTES.fieldNames()) for row in rows], MINUTES)
+    troubled = spark.createDataFrame(incidents, "target string, queue string, start_at double, end_at double")
+    found = weekly_baselines(hourly_readings(with_zones(frame, {"shop": "Europe/Berlin"}), troubled)).collect()
+    none = expected(rows, (0.0, 0.0))
+    ready = {row.hour: [row.median, row.mad, row.readings] for row in found if row.figure == "ready"}
+    assert ready[144] == pytest.approx(none["ready", 144], rel=1e-9)
+    assert 145 not in ready, "only two weeks without an incident"
+    assert ready[146] == pytest.approx(none["ready", 146], rel=1e-9)
+
+
 def test_a_file_without_history_is_a_file() -> None:
     none: list[Row] = []
     assert json.loads(baselines_json(none, {})) == {"version": 1, "zone": "UTC", "zones": {}, "queues": {}}

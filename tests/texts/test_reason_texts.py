@@ -128,6 +128,10 @@ WORDINGS: Final[Wordings] = {
         {"column": "created_at"},
         '`created_at` has no time zone: set times = "utc", "local" or a zone such as "Europe/Berlin"',
     ),
+    Reason.CLOCK_BEHIND: (
+        {"age": "3 h 00 m"},
+        "3 h 00 m by its push time, but a producer's clock is behind",
+    ),
     Reason.CLOCK_AHEAD: (
         {"column": "`created_at`", "lead": "2 m 00 s"},
         "`created_at` is 2 m 00 s ahead of the server's clock: check the time zone and the producer's clock",

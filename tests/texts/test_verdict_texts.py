@@ -47,6 +47,10 @@ WORDINGS: Final[Wordings] = {
         {"proof": "no message is ready or in progress", "age": "22 s"},
         "no message is ready or in progress; qmon last looked for messages in other states 22 s ago",
     ),
+    JudgeText.USUAL_BACKLOG: (
+        {"flow": "push 8.0/s, pop 0.0/s", "ready": 1234.0, "hour": "Tue 14:00", "drained": "Wed 02:00"},
+        "push 8.0/s, pop 0.0/s; 1,234 ready are usual Tue 14:00, and the queue is usually drained Wed 02:00",
+    ),
     JudgeText.AND_BLOCKED: ({"flow": "push 8.0/s, pop 0.5/s", "blocked": "3"}, "push 8.0/s, pop 0.5/s; 3 blocked"),
     JudgeText.READY: ({"ready": 1234.0, "reason": "rates need a second poll"}, "1,234 ready; rates need a second poll"),
     JudgeText.RATES: ({"push": 8.0, "pop": 1234.0}, "push 8.0/s, pop 1,234.0/s"),
@@ -181,6 +185,14 @@ WORDINGS: Final[Wordings] = {
         {"silent": "40 s", "before": "8.0", "rollbacks": "; 7.2 rollbacks/s in this database"},
         "no pushes for 40 s, 8.0/s before; 7.2 rollbacks/s in this database",
     ),
+    FlowText.CONSUMERS_NEW: (
+        {
+            "slower": "each message takes ~2.5 s since 04:12:00 UTC, ~120 ms before",
+            "since": "04:12:07 UTC",
+        },
+        "each message takes ~2.5 s since 04:12:00 UTC, ~120 ms before; "
+        "the consumers connected at 04:12:07 UTC or later",
+    ),
     FlowText.PUSHES_FAIL: (
         {"time": "15 s", "failed": 148.0, "pushed": 2.0, "rollbacks": "; 9.9 rollbacks/s in this database"},
         "within 15 s, ~148 pushes were rolled back and ~2 succeeded; 9.9 rollbacks/s in this database",
@@ -205,6 +217,18 @@ WORDINGS: Final[Wordings] = {
         },
         "message 812 was popped and given back 3 times in 14 s, 4 attempts in total; last error: timeout after <n> s: "
         "no answer for order <id>",
+    ),
+    MessageVerdictText.CLOCK_BEHIND: (
+        {"since": "04:12:00 UTC", "count": 57, "total": 120, "offset": "3 h 00 m"},
+        "since 04:12:00 UTC, 57 of the 120 newest messages read have push times 3 h 00 m behind the server's clock",
+    ),
+    MessageVerdictText.CLOCK_AHEAD: (
+        {"since": "04:12:00 UTC", "count": 57, "total": 120, "offset": "3 h 00 m"},
+        "since 04:12:00 UTC, 57 of the 120 newest messages read have push times 3 h 00 m ahead of the server's clock",
+    ),
+    MessageVerdictText.DUPLICATES: (
+        {"copies": 57, "total": 120, "first": 812, "second": 815, "share": "2 %"},
+        "57 of the 120 newest messages read are equal, for example messages 812 and 815; before, at most 2 % were",
     ),
     MessageVerdictText.CRASHES: (
         {"count": 3, "time": "14 s", "which": "always message 7; the last consumer was 61/5"},

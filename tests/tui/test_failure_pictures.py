@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from qmon.model.figure import Figure
 from qmon.model.layout.list_states import FAILED
 from qmon.model.samples.listing_samples import PageRequest, PageSample
 from qmon.model.samples.polled_samples import MessageSample
@@ -30,7 +31,11 @@ def failed_view(why: str = "") -> View:
     )
     page = PageSample(PageRequest(FAILED, descending=True), "id", 39, why=why)
     found = view()
-    queues = (replace(queue, messages=() if why else messages, page=page) for queue in found.queues)
+    dead, scheduled = (Figure(sum(m.state == state for m in messages)) for state in ("dead", "scheduled"))
+    queues = (
+        replace(queue, messages=() if why else messages, page=page, dead=dead, scheduled=scheduled)
+        for queue in found.queues
+    )
     return replace(found, queues=tuple(queues))
 
 

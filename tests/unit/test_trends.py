@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import pytest
 
 from qmon.model.figure import Figure
 from qmon.model.forecast import Forecast, Trend
+from qmon.model.formatting import time_of_day
+from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.trend import Rise, Silence, Slower, TrendText
 from qmon.model.verdicts import judge_queue
 from qmon.model.verdicts.flow_verdicts import FlowText
 from qmon.monitor.state.trends import SilenceTrack, TrendTrack
-from tests.unit.rule_inputs import FINE
+from tests.unit.rule_inputs import FINE, client
 from tests.wordings import has, pattern
 
 pytestmark = pytest.mark.unit
@@ -112,6 +114,67 @@ def test_messages_that_take_longer_are_named_with_the_minute_it_began() -> None:
 
 def test_messages_that_always_took_long_are_not_slower() -> None:
     assert not any(slower for _, slower in hours(lambda _: 5.0, lambda _: 1.0, 60, lambda _: 300.0))
+
+
+def times(takes: Callable[[int], float], ids: Callable[[int], Mapping[str, int] | None]) -> list[Slower | None]:
+    """Return the slowdowns of 20 minutes with a poll per second, in which two messages per second are finished.
+
+    ``takes``: seconds that a message takes. ``ids``: the messages in progress in a poll.
+    """
+    track = TrendTrack()
+    return [
+        track.record_poll(
+            1000.0 + second,
+            0.0,
+            None,
+            working=2 * takes(second),
+            finished_per_s=2.0,
+            popped_per_s=2.0,
+            ids=ids(second),
+        )[1]
+        for second in range(1200)
+    ]
+
+
+def test_messages_that_all_take_longer_are_a_verdict_with_the_connections_of_the_consumers() -> None:
+    found = times(lambda second: 0.05 if second < 600 else 0.5, lambda second: {str(second): 1})
+    (first, *_) = (second for second, slower in enumerate(found) if slower is not None and slower.is_sure)
+    assert first < 600 + 75
+    assert all(slower is not None and slower.is_sure for slower in found[first:]), "also while a minute begins"
+    slower = found[-1]
+    assert slower is not None
+    assert (slower.before_s, slower.now_s) == pytest.approx((0.05, 0.5), rel=0.2)
+    assert slower.since_at == pytest.approx(1600.0, abs=60.0)
+
+    def proof(*starts: float | None) -> str:
+        sessions = tuple(replace(client(session, 1.0), started_at=start) for session, start in enumerate(starts))
+        consumers = ClientsSeen(len(sessions), 0, "routine", sessions=sessions)
+        given = replace(FINE, queue=replace(FINE.queue, slower=slower, consumers=consumers))
+        _, spans = judge_queue(given, 0.0, {})
+        return next(each.proof for each in judge_queue(given, 5.0, spans)[0] if each.code == "messages take longer")
+
+    assert proof() == proof(1500.0, 1590.0) == proof(1590.0, None) == slower.text
+    since = time_of_day(1590.0)
+    assert proof(1595.0, 1590.0) == FlowText.CONSUMERS_NEW.render(slower=slower.text, since=since)
+
+
+@pytest.mark.parametrize(
+    ("takes", "ids"),
+    [
+        (lambda second: 0.05 if second < 600 else 0.55, lambda second: {str(second) if second < 600 else "7": 1}),
+        (lambda second: 0.05 if second < 600 else 0.5, lambda _: None),
+        (lambda second: 0.1 if second < 600 else 0.45, lambda second: {str(second): 1}),
+        (lambda second: 0.001 if second < 600 else 0.01, lambda _: {}),
+    ],
+    ids=["a single message", "messages are unknown", "less than five times", "seen too rarely"],
+)
+def test_other_slowdowns_are_no_verdict(
+    takes: Callable[[int], float], ids: Callable[[int], Mapping[str, int] | None]
+) -> None:
+    for slower in times(takes, ids):
+        given = replace(FINE, queue=replace(FINE.queue, slower=slower))
+        _, spans = judge_queue(given, 0.0, {})
+        assert "messages take longer" not in {verdict.code for verdict in judge_queue(given, 60.0, spans)[0]}
 
 
 def test_the_verdict_and_the_forecast_tell_of_the_leak() -> None:

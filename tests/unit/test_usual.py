@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from qmon.model.baseline_bands import Baseline, Baselines, find_anomalies, recent_mean
+from qmon.model.evidence import QueueEvidence, TargetEvidence
+from qmon.model.figure import Figure
 from qmon.model.series import Point
+from qmon.model.sessions.clients import ClientsSeen
+from qmon.model.verdicts import judge_queue
+from tests.unit.rule_inputs import FINE, LAYOUT, POLL
 
 BERLIN = ZoneInfo("Europe/Berlin")
 TUESDAY = datetime(2026, 11, 17, 14, 30, tzinfo=BERLIN).timestamp()
@@ -28,6 +34,62 @@ def history(ready: float, *, seconds: int = 600, last: float | None = None) -> l
     if last is not None:
         points[-1] = Point(TUESDAY, last, 4.0, 4.0, None, 0.0, None)
     return points
+
+
+def nightly(drains: bool = True, pops_per_s: float = 0.0) -> Baselines:
+    """Return the baselines of a queue that fills from 8:00 to 20:00 and is drained from 2:00 to 3:00 each night."""
+
+    def depth(hour: int) -> float:
+        day = hour % 24
+        if not drains or day < 2:
+            return 12_000.0
+        return 1000.0 * min(day - 7.5, 12.0) if day >= 8 else 0.0
+
+    ready = {hour: Baseline(depth(hour), 50.0, 9) for hour in range(168)}
+    pops = {hour: Baseline(3.3 if drains and hour % 24 == 2 else pops_per_s, 0.0, 9) for hour in range(168)}
+    return Baselines({"t": {"mails": {"ready": ready, "pop_rate": pops}}})
+
+
+def codes(baselines: Baselines, hour: int, ready: float, consumers: ClientsSeen | None = None) -> set[str]:
+    """Return the verdicts on a queue with this depth whose messages are only pushed, on a Tuesday at this hour."""
+    at = datetime(2026, 11, 17, hour, 30, tzinfo=UTC).timestamp()
+    given = replace(
+        FINE,
+        ready=Figure(ready),
+        in_progress=Figure(0.0),
+        pop_rate=Figure(0.0),
+        net_rate=50.0,
+        layout=LAYOUT,
+        snapshot=replace(POLL, sampled_at=at),
+        target=TargetEvidence(baselines=baselines),
+        queue=QueueEvidence(consumers=consumers),
+    )
+    _, spans = judge_queue(given, at, {})
+    return {verdict.code for verdict in judge_queue(given, at + 60.0, spans)[0]}
+
+
+@pytest.mark.parametrize("consumers", [None, ClientsSeen(0, 0, "routine"), ClientsSeen(2, 2, "routine")])
+def test_a_backlog_that_is_drained_every_night_is_healthy_by_day(consumers: ClientsSeen | None) -> None:
+    for hour in range(8, 24):
+        usual_ready = 1000.0 * min(hour - 7.5, 12.0)
+        assert codes(nightly(), hour, usual_ready, consumers) == {"healthy"}, hour
+        assert codes(nightly(), hour, 0.5 * usual_ready, consumers) == {"healthy"}, "fewer than usual"
+        assert codes(nightly(), hour, 2.5 * usual_ready + 1000, consumers).isdisjoint({"healthy"}), "more than usual"
+        assert codes(Baselines(), hour, usual_ready, consumers).isdisjoint({"healthy"}), "no baselines"
+
+
+def test_a_night_without_the_usual_drain_is_a_verdict() -> None:
+    assert "no pops" in codes(nightly(), 5, 12_000.0)
+    assert "no pops" in codes(nightly(), 2, 12_000.0), "messages are usually popped in this hour"
+    assert "no pops" in codes(nightly(drains=False), 14, 12_000.0), "a backlog that never goes away"
+    assert "no pops" in codes(nightly(pops_per_s=1.0), 14, 6500.0), "messages are usually popped in this hour"
+
+
+def test_a_usual_backlog_shows_when_it_is_drained() -> None:
+    at = datetime(2026, 11, 17, 14, 30, tzinfo=UTC).timestamp()
+    found = nightly().usual_backlog("t", "mails", 6500.0, at)
+    assert found is not None
+    assert (found.band.hour, found.drained) == ("Tue 14:00", "Wed 02:00")
 
 
 def test_the_hour_is_that_of_the_targets_clock() -> None:

@@ -81,6 +81,19 @@ class PrioritySample:
     oldest_s: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class NewestSample:
+    """One row for each of the newest messages.
+
+    ``age_s``: seconds since the push, by the message's push time. ``fingerprint``: a hash of the message; messages with
+    different fingerprints are different. ``None`` if the message is large or empty, or if it was not recorded.
+    """
+
+    id: int
+    age_s: float | None
+    fingerprint: str | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageDiagnostics:
     """Data about single messages of one queue from one poll.
@@ -102,6 +115,7 @@ class MessageDiagnostics:
     push_drawers: tuple[DrawerSample, ...] | None = None
     pop_drawers: tuple[DrawerSample, ...] | None = None
     priorities: tuple[PrioritySample, ...] | None = None
+    newest: tuple[NewestSample, ...] | None = None
 
 
 NO_DIAGNOSTICS = MessageDiagnostics()

@@ -79,6 +79,7 @@ class FlowText(Text):
     FALLS_BEHIND = "push {push:,.1f}/s, pop {pop:,.1f}/s: growing {net:,.1f}/s"
     ROLLBACKS = "; {rate:,.1f} rollbacks/s in this database"
     NO_PUSHES = "no pushes for {silent}, {before}/s before{rollbacks}"
+    CONSUMERS_NEW = "{slower}; the consumers connected at {since} or later"
     PUSHES_FAIL = "within {time}, ~{failed:,.0f} pushes were rolled back and ~{pushed:,.0f} succeeded{rollbacks}"
     MANY_LATER = "~{later:,.0f} of {pushed:,.0f} messages pushed since {since} are due later"
     DUE_LATER = "{many}; before, {share} were"
@@ -335,7 +336,9 @@ def _idle_consumers(context: RuleInput) -> ClientsSeen | None:
     if context.is_paused(Side.CONSUMERS) or not context.ready.value or context.moved is None or context.at_work:
         return None
     consumers = context.queue.consumers
-    return None if context.moved > 0 and (consumers is None or (consumers.quiet_s or 0.0) < _QUIET_S) else consumers
+    if consumers is None or (context.moved > 0 and (consumers.quiet_s or 0.0) < _QUIET_S):
+        return None
+    return None if context.usual_standstill is not None else consumers
 
 
 def _is_ordered(layout: Layout) -> bool:
@@ -499,7 +502,7 @@ def _not_moving_proof(context: RuleInput) -> str | None:
     if context.moved is None:
         in_group = context.layout is not None and context.layout.part is not None
         return _not_taken_proof(context) if in_group else _head_stays_proof(context)
-    if not context.ready.value or context.moved > 0:
+    if not context.ready.value or context.moved > 0 or context.usual_standstill is not None:
         return None
     return FlowText.NO_POPS.render(ready=context.ready.value, push=context.push_rate.value or 0)
 
@@ -508,6 +511,8 @@ def _outrun_proof(context: RuleInput) -> str | None:
     if context.pauses:
         return None
     proof = _rise_text(context.queue.rise) if context.queue.rise is not None else _growth_text(context)
+    if proof is not None and context.usual_backlog is not None:
+        return None
     return f"{proof}; {context.queue.slower.text}" if proof is not None and context.queue.slower is not None else proof
 
 
@@ -529,6 +534,27 @@ def _growth_text(context: RuleInput) -> str | None:
     ):
         return None
     return FlowText.FALLS_BEHIND.render(push=context.push_rate.value, pop=context.pop_rate.value, net=context.net_rate)
+
+
+# A slowdown is a verdict if each message takes at least this many times as long as before. Less may be another kind of
+# message.
+_MUCH_SLOWER: Final = 5.0
+
+# The time of a slowdown is known to the minute.
+_SLOWER_SINCE_S: Final = 60.0
+
+
+def _slower_proof(context: RuleInput) -> str | None:
+    """Return the proof that each message takes much longer, and when the consumers connected if that was then."""
+    found = context.queue.slower
+    if found is None or not found.is_sure or found.now_s < _MUCH_SLOWER * found.before_s:
+        return None
+    consumers = context.queue.consumers
+    starts = [client.started_at for client in consumers.sessions] if consumers is not None else []
+    known = [start for start in starts if start is not None]
+    if not known or len(known) < len(starts) or min(known) < found.since_at - _SLOWER_SINCE_S:
+        return found.text
+    return FlowText.CONSUMERS_NEW.render(slower=found.text, since=time_of_day(min(known)))
 
 
 def _no_pushes_proof(context: RuleInput) -> str | None:
@@ -593,4 +619,5 @@ DUE_LATER = Rule(
     probes=("counters", "table_counters", "scheduled"),
     unread=is_uncounted,
 )
+SLOWER = Rule("messages take longer", Severity.WARNING, 5.0, _slower_proof, probes=("owners", "group_owners"))
 OUTRUN = Rule("consumers fall behind", Severity.WARNING, 30.0, _outrun_proof)

@@ -27,11 +27,20 @@ from qmon.model.verdicts.flow_verdicts import (
     PAUSED,
     PUSHES_FAIL,
     RING_FULL,
+    SLOWER,
     STARVED,
     STILL_S,
     STUCK,
 )
-from qmon.model.verdicts.message_verdicts import CRASHES, DELIVERED_TWICE, HOLE, ORPHANS, POISON
+from qmon.model.verdicts.message_verdicts import (
+    CRASHES,
+    DELIVERED_TWICE,
+    DUPLICATES,
+    HOLE,
+    ORPHANS,
+    POISON,
+    WRONG_CLOCK,
+)
 from qmon.model.verdicts.rule import Rule, RuleInput
 from qmon.model.verdicts.server_health_verdicts import (
     AT_LIMIT,
@@ -61,6 +70,7 @@ class JudgeText(Text):
     IF_THIS_LASTS = "{proof}; {verdict} if this lasts {age} more"
     READ_AGO = "{proof}; read {age} ago"
     NO_MESSAGE = "no message is {states}"
+    USUAL_BACKLOG = "{flow}; {ready:,.0f} ready are usual {hour}, and the queue is usually drained {drained}"
     STATES_READ_AGO = "{proof}; qmon last looked for messages in other states {age} ago"
     AND_BLOCKED = "{flow}; {blocked} blocked"
     READY = "{ready:,.0f} ready; {reason}"
@@ -192,9 +202,12 @@ RULES: Final[tuple[Rule, ...]] = (
     KEPT_AWAKE,
     BLOCKED,
     OUTRUN,
+    SLOWER,
     PUSHES_FAIL,
     NO_PUSHES,
     DUE_LATER,
+    WRONG_CLOCK,
+    DUPLICATES,
     STARVED,
     BEHIND,
 )
@@ -410,6 +423,10 @@ def _fine_verdict(context: RuleInput) -> Verdict:
         code, proof = EMPTY, JudgeText.NO_MESSAGE.render(states=_join_words(named, "or"))
     else:
         code, proof = HEALTHY, _flow_text(context)
+        if context.ready.value and not context.moved and (usual := context.usual_backlog) is not None:
+            proof = JudgeText.USUAL_BACKLOG.render(
+                flow=proof, ready=context.ready.value, hour=usual.band.hour, drained=usual.drained
+            )
         if context.blocked.value:
             proof = JudgeText.AND_BLOCKED.render(flow=proof, blocked=context.blocked.text())
     if context.in_unknown_states.age_s > _STATES_FRESH_S:

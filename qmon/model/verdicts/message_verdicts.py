@@ -6,7 +6,7 @@ from typing import Final
 
 from qmon.model.failures import fold_error
 from qmon.model.figure import Severity
-from qmon.model.formatting import duration, one_line, percent
+from qmon.model.formatting import duration, one_line, percent, time_of_day
 from qmon.model.probe_table import probes_for
 from qmon.model.samples.message_samples import DrawerSample
 from qmon.model.texts import Text
@@ -26,6 +26,18 @@ class MessageVerdictText(Text):
     POPPED_TWICE = (
         "message {message} was popped by {second} while {first}, which popped it {age} ago, is still "
         "working on it{more}"
+    )
+    CLOCK_BEHIND = (
+        "since {since}, {count:,} of the {total:,} newest messages read have push times {offset} behind the server's "
+        "clock"
+    )
+    CLOCK_AHEAD = (
+        "since {since}, {count:,} of the {total:,} newest messages read have push times {offset} ahead of the server's "
+        "clock"
+    )
+    DUPLICATES = (
+        "{copies:,} of the {total:,} newest messages read are equal, for example messages {first} and {second}; "
+        "before, at most {share} were"
     )
     NUMBER_WITHOUT_MESSAGE = "number {number:,} has no message; a consumer took it at least {age} ago"
     NO_TRANSACTION = "{waited}; no open transaction has it"
@@ -92,6 +104,32 @@ def _twice_proof(context: RuleInput) -> str | None:
     )
 
 
+def _clock_proof(context: RuleInput) -> str | None:
+    found = context.queue.wrong_clock
+    if found is None:
+        return None
+    text = MessageVerdictText.CLOCK_BEHIND if found.behind_s > 0 else MessageVerdictText.CLOCK_AHEAD
+    return text.render(
+        count=found.messages,
+        total=found.total,
+        since=time_of_day(found.since_at),
+        offset=duration(60 * round(abs(found.behind_s) / 60)),  # known to a few seconds
+    )
+
+
+def _duplicates_proof(context: RuleInput) -> str | None:
+    found = context.queue.duplicates
+    if found is None:
+        return None
+    return MessageVerdictText.DUPLICATES.render(
+        copies=found.copies,
+        total=found.total,
+        first=found.ids[0],
+        second=found.ids[1],
+        share=percent(found.share_before),
+    )
+
+
 def _hole_proof(context: RuleInput) -> str | None:
     loss = context.queue.ring_loss
     if loss is None or loss.hole is None:
@@ -122,6 +160,7 @@ def _orphans_proof(context: RuleInput) -> str | None:
     return MessageVerdictText.ORPHANS.render(count=count, number=loss.orphan, age=age, swept=swept, waits=waits)
 
 
+_NEWEST: Final = ("newest",)
 _SWEEP: Final = ("slot_sweep", "drawers")
 POISON = Rule(
     "poison message at the head",
@@ -136,6 +175,8 @@ CRASHES = Rule(
     "consumers crash", Severity.CRITICAL, 0.0, _crashes_proof, keys={"2": _is_always_one}, probes=("owners",)
 )
 DELIVERED_TWICE = Rule("delivered twice", Severity.CRITICAL, 2.0, _twice_proof, probes=probes_for("twice"))
+WRONG_CLOCK = Rule("wrong clock", Severity.WARNING, 0.0, _clock_proof, keys={"2": holds_always}, probes=_NEWEST)
+DUPLICATES = Rule("duplicates", Severity.WARNING, 0.0, _duplicates_proof, keys={"2": holds_always}, probes=_NEWEST)
 HOLE = Rule(
     "ring hole",
     Severity.CRITICAL,

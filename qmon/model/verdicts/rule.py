@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from qmon.model.baseline_bands import Band
+from qmon.model.baseline_bands import Band, UsualBacklog
 from qmon.model.evidence import NO_QUEUE_EVIDENCE, NO_TARGET_EVIDENCE, QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure, Severity
 from qmon.model.layout.layout import Layout
@@ -17,6 +17,7 @@ from qmon.model.samples.polled_samples import PauseSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.waits.queue_lock import QueueLock
 
+_HOUR_S: Final = 3600.0
 _UNREAD: Final = Figure.unknown(Reason.NOT_READ)
 _NONE: Final = Figure(0.0)
 
@@ -68,6 +69,23 @@ class RuleInput:
     snapshot: Snapshot | None = None
     target: TargetEvidence = NO_TARGET_EVIDENCE
     queue: QueueEvidence = NO_QUEUE_EVIDENCE
+
+    @property
+    def usual_backlog(self) -> UsualBacklog | None:
+        """The usual backlog at this hour of the week, if no more messages are ready and the queue usually drains."""
+        if self.snapshot is None or self.layout is None or self.ready.value is None or self.ready.at_least:
+            return None
+        target, at = self.snapshot.target, self.snapshot.sampled_at
+        return self.target.baselines.usual_backlog(target, self.layout.queue, self.ready.value, at)
+
+    @property
+    def usual_standstill(self) -> UsualBacklog | None:
+        """The usual backlog, if messages are usually not popped at this hour of the week."""
+        if self.snapshot is None or self.layout is None or (backlog := self.usual_backlog) is None:
+            return None
+        target, at = self.snapshot.target, self.snapshot.sampled_at
+        pops = self.target.baselines.band_at(target, self.layout.queue, "pop_rate", at)
+        return backlog if pops is not None and pops.median * _HOUR_S < 1 else None
 
     @property
     def usual_pushes(self) -> Band | None:

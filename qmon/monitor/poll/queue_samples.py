@@ -113,6 +113,7 @@ class QueueFiling:
             head, issued.last_value if issued and facts.order_by_number else None, walks=walked is not None
         )
         memo.record_place(walked)
+        memo.last_id = issued.last_value if issued else None
         ring = first_record(results, ring_probe(layout), queue)
         memo.record_span(ring)
         probes.keep_rows(results, now_at)

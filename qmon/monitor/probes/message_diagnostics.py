@@ -15,7 +15,7 @@ from qmon.engines.sql import queries
 from qmon.model.formatting import decode_hex, holds_bytes
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
-from qmon.model.probe_table import probe_family
+from qmon.model.probe_table import PROBES, probe_family
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.message_samples import (
     DrawerSample,
@@ -64,6 +64,10 @@ _FACTS_EVERY_S: Final = 5.0
 _SWEEP_EVERY_S: Final = 4.9
 _MIN_AGE_S: Final = 1.0
 _LEVELS: Final = 20
+
+# The newest messages are read from this many ids at most, so that a poll passes few rows that were already removed.
+_NEWEST_IDS: Final = 1000
+_NEWEST: Final = 20
 _PRIORITIES: Final = ("priorities_state", "priorities")
 _TRIED: Final = ("tried_attempts", "tried_state", "tried")
 
@@ -129,7 +133,12 @@ class MessageProbes:
             each = (
                 []
                 if name in brief
-                else [self._owner_statement(probes), self._tried_statement(probes), self._priority_statement(probes)]
+                else [
+                    self._owner_statement(probes),
+                    self._tried_statement(probes),
+                    self._priority_statement(probes),
+                    self._newest_statement(probes, now),
+                ]
             )
             memo = self._memos.setdefault(name, _SweepMemo())
             if memo.is_due(now) and (sweep := self._sweep_statement(probes)) is not None:
@@ -160,6 +169,7 @@ class MessageProbes:
             tried=next((rows[0] for probe in _TRIED if (rows := results.get((queue, probe)))), None),
             sweep=sweep,
             priorities=next((rows for probe in _PRIORITIES if (rows := results.get((queue, probe))) is not None), None),
+            newest=results.get((queue, "newest")),
             push_drawers=None if drawers is None or not push else tuple(d for d in drawers if d.sequence_id in push),
             pop_drawers=None
             if drawers is None or not ring
@@ -217,6 +227,22 @@ class MessageProbes:
         values: dict[str, Value] = state_values_for(layout) | {"limit": _LEVELS}
         names = {**probes.names, "priority": layout.priority}
         return self._statements.statement_for(probe, values, names, layout.queue)
+
+    def _newest_statement(self, probes: QueueProbes, now: float) -> ProbeStatement | None:
+        layout, facts, memo = probes.layout, probes.facts, probes.memo
+        read_at = memo.asked_at.get("newest", float("-inf"))
+        if now - read_at < PROBES["newest"].every_s or memo.last_id is None or not facts.newest_id_seek:
+            return None
+        if layout.ring is not None or not self._statements.has_probe("newest"):
+            return None
+        names = probes.names if layout.data_table is None else {**probes.names, "payload": None}
+        if not layout.has_known_time(layout.enqueued_at):
+            names = {**names, "enqueued_at": None}
+        if names["enqueued_at"] is None and names["payload"] is None:
+            return None
+        memo.asked_at["newest"] = now
+        values: dict[str, Value] = {"after": max(0, memo.last_id - _NEWEST_IDS), "limit": _NEWEST}
+        return self._statements.statement_for("newest", values, names, layout.queue)
 
     def _sweep_statement(self, probes: QueueProbes) -> ProbeStatement | None:
         layout, ring, facts = probes.layout, probes.layout.ring, probes.facts

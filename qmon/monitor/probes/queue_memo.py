@@ -28,7 +28,7 @@ class QueueMemo:
     ``counted_whole_at``: the time when the last full count of the table was recorded, server clock, seconds. ``span``:
     the distance between the positions of a ring in the newest poll. ``idle``: no message was ready or in progress in
     the last reading. ``may_be_empty``: the last full count found no message that was ready, in progress or in an
-    unknown state.
+    unknown state. ``last_id``: the last id issued.
     """
 
     polls: int = 0
@@ -49,6 +49,7 @@ class QueueMemo:
     span: int | None = None
     idle: bool = False
     may_be_empty: bool = False
+    last_id: int | None = None
 
     def record_head(self, head: HeadSample | None, last_id: int | None, *, walks: bool = False) -> None:
         """Record the head of this poll for the next polls. ``walks``: the search starts at a place, not at an id."""

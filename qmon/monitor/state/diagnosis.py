@@ -21,6 +21,7 @@ from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.waits.queue_lock import QueueLock, find_queue_lock
 from qmon.monitor.state.message_faults import CrashTrack, DoubleDeliveryTrack, PriorityTrack, TriesTrack
 from qmon.monitor.state.motion import MotionTrack
+from qmon.monitor.state.newest_messages import ClockTrack, NewestTrack
 from qmon.monitor.state.ring_tracks import RingTrack
 from qmon.monitor.state.stale_figures import is_lock_probe
 
@@ -66,6 +67,7 @@ class QueueDiagnosis:
         self._tries = TriesTrack()
         self._crashes = CrashTrack()
         self._deliveries = DoubleDeliveryTrack()
+        self._newest = NewestTrack()
         self._ring = RingTrack()
         self._priorities = PriorityTrack()
         self._archive = ArchiveTrack()
@@ -107,6 +109,7 @@ class QueueDiagnosis:
             workers = (
                 None if samples.workers is None else ClientsSeen(samples.workers, None, "library", quiet_s=_STALE_S)
             )
+        wrong_clock, duplicates = self._newest.record_poll(samples, at)
         self._last = QueueEvidence(
             producers=before.producers if sessions is None else self._producers.record_poll(snapshot, layout, sessions),
             consumers=workers
@@ -115,6 +118,8 @@ class QueueDiagnosis:
             repeated=self._repeated_message(samples, at) if rows_read else before.repeated,
             crashes=self._crashes.record_poll(layout, messages, at) if rows_read else before.crashes,
             twice=self._deliveries.record_poll(snapshot, layout, messages) if rows_read and seen else before.twice,
+            wrong_clock=wrong_clock,
+            duplicates=duplicates,
             starved=self._priorities.record_poll(messages, at) if messages.priorities is not None else before.starved,
             archiving=before.archiving if missed_done else self._archive.record_poll(samples.counters, done, at),
             ring_loss=loss,
@@ -125,6 +130,11 @@ class QueueDiagnosis:
             self._seen_at = at
         known = self._last if at - self._seen_at <= _STALE_S else replace(self._last, producers=None, consumers=None)
         return _without_evidence({probe for probe, since in self._failing.items() if at - since > _STALE_S}, known)
+
+    @property
+    def clock(self) -> ClockTrack:
+        """The push times of the newest messages."""
+        return self._newest.clock
 
     def locking_session(self, snapshot: Snapshot, samples: QueueSamples) -> QueueLock | None:
         """Return the session that locks all rows of the queue.

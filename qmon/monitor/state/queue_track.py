@@ -248,6 +248,8 @@ class QueueTrack:
             lambda: self._diagnosis.record_poll(snapshot, samples, done, sessions),
             lambda _: NO_QUEUE_EVIDENCE,
         )
+        # A push time from a wrong clock gives no age. The time since the id was issued is right.
+        self._needs_ids = self._needs_ids or self._diagnosis.clock.has_found
         use = guard.attempt(
             "use", lambda: self._use.record_poll(snapshot, samples, uses, self._flow_now, moved=moved), lambda _: None
         )
@@ -382,7 +384,7 @@ class QueueTrack:
         ready, gap = made("ready", lambda: ready), made("gap", lambda: gap)
         in_progress = made("in_progress", lambda: sample_figures.in_progress_figure(samples, held, at))
         stuck = made("stuck", lambda: sample_figures.stuck_figure(samples, held, snapshot.writers, self._progress, at))
-        oldest = made("oldest", lambda: sample_figures.oldest_figure(samples, self._ids, at))
+        oldest = made("oldest", lambda: sample_figures.oldest_figure(samples, self._ids, at, self._diagnosis.clock))
         oldest = _with_bound(oldest, self._bound.record_poll(samples, at, snapshot.client_ms / 1000))
 
         def rate(value: float | None, doubt: Reason | None) -> Figure:
@@ -531,9 +533,10 @@ class QueueTrack:
                 at,
                 given.ready.value,
                 given.oldest.value,
-                working=given.in_progress.value,
+                working=None if given.in_progress.value is None else given.at_work,
                 finished_per_s=given.completes,
                 popped_per_s=popped.value,
+                ids=None if given.samples is None else sample_figures.messages_in_progress(given.samples),
             )
         return replace(
             given.queue,

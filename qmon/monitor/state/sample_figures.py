@@ -24,6 +24,7 @@ from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
 from qmon.monitor.state.held_rows import HeldRows
+from qmon.monitor.state.newest_messages import ClockTrack
 
 
 class FigureText(Text):
@@ -103,6 +104,18 @@ def in_progress_figure(samples: QueueSamples, held: HeldRows | None, at: float) 
     if samples.progress is not None:
         return counted_figure(samples, samples.progress.in_progress, "in_progress", scanned, at)
     return counted_figure(samples, None, "in_progress", scanned if "in_progress" in samples.unknown else None, at)
+
+
+def messages_in_progress(samples: QueueSamples) -> dict[str, int] | None:
+    """Return the ids of messages in progress, or the transactions that hold messages, with the number of messages.
+
+    The longest-running ones are included. ``None`` if they were not read.
+    """
+    if pops_in_transaction(samples.layout):
+        return None if samples.held is None else {held.xid: held.rows for held in samples.held if held.running}
+    if samples.diagnostics.owners is not None:
+        return dict.fromkeys((owner.id for owner in samples.diagnostics.owners), 1)
+    return None if samples.in_progress_ids is None else dict.fromkeys(samples.in_progress_ids, 1)
 
 
 def _as_lower_bound(samples: QueueSamples, figure: Figure, name: str) -> Figure:
@@ -249,8 +262,11 @@ def has_push_time(samples: QueueSamples) -> bool:
     return samples.layout.has_known_time(samples.layout.enqueued_at) and not ahead
 
 
-def oldest_figure(samples: QueueSamples, ids: WatchedIds, at: float) -> Figure:
-    """Return the age in seconds of the oldest ready message: since its push time, or else since its id was issued."""
+def oldest_figure(samples: QueueSamples, ids: WatchedIds, at: float, clock: ClockTrack | None = None) -> Figure:
+    """Return the age in seconds of the oldest ready message: since its push time, or else since its id was issued.
+
+    ``clock``: shows whether the push time may come from a wrong clock.
+    """
     if samples.ring is not None:
         if samples.ring.oldest_s is not None:
             return _age_figure(samples, samples.ring.oldest_s)
@@ -267,17 +283,18 @@ def oldest_figure(samples: QueueSamples, ids: WatchedIds, at: float) -> Figure:
         return scanned_figure(samples.count, None if pushed is None else max(0.0, at - pushed), at, missing)
     if samples.head.counted == 0:
         return Figure.unknown(Reason.NOTHING_READY)
-    by_time = (
-        _unknown_figure(samples, "oldest")
-        if samples.head.oldest_s is None
-        else _age_figure(samples, samples.head.oldest_s)
-    )
+    pushed_s, wrong = samples.head.oldest_s, False
+    by_time = _unknown_figure(samples, "oldest") if pushed_s is None else _age_figure(samples, pushed_s)
+    if pushed_s is not None and clock is not None and clock.may_be_wrong(pushed_s):
+        wrong, by_time = True, Figure.unknown(Reason.CLOCK_BEHIND.render(age=duration(pushed_s)))
     number = whole_number(samples.head.head_id)
     aged = ids.age(number, at) if number is not None and by_time.value is None else None
     if aged is None:
         return by_time
     why = (
-        FigureText.NO_PUSH_TIME
+        by_time.reason
+        if wrong
+        else FigureText.NO_PUSH_TIME
         if samples.layout.enqueued_at is None
         else FigureText.NO_USABLE_TIME.render(column=samples.layout.enqueued_at)
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import dataclass
+from collections import Counter, deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import takewhile
 from statistics import median
 from typing import Final
@@ -38,6 +39,14 @@ _POLLS: Final = 3
 # Minutes needed to know how long messages took before.
 _BEFORE: Final = 5
 
+# How often messages must have been seen in progress before and in the newest minute. With fewer sightings, chance
+# decides how long messages seem to take.
+_SEEN_BEFORE: Final = 5
+_SEEN_NOW: Final = 10
+
+# Until a minute is this many seconds old, the minute before it is the newest one.
+_NEW_S: Final = 30.0
+
 # A queue is busy if there were pushes in each of this many consecutive minutes.
 _BUSY: Final = 10
 _SILENT_S: Final = 30.0
@@ -70,7 +79,8 @@ _GAP_S: Final = 300.0
 class _Minute:
     """Extremes and sums of the polls of one minute.
 
-    ``youngest``, ``oldest``: extreme ages of the oldest message, seconds.
+    ``youngest``, ``oldest``: extreme ages of the oldest message, seconds. ``seen``: how often each message was seen in
+    progress; ``None`` if the messages are not known.
     """
 
     at: float
@@ -81,6 +91,15 @@ class _Minute:
     polls: int = 0
     working: float = 0.0
     finished: float = 0.0
+    seen: Counter[str] | None = field(default_factory=Counter)
+
+    @property
+    def worked(self) -> float:
+        """Sum of the messages in progress over all polls, without the message that was seen most often.
+
+        A single message that a consumer does not finish would make all messages seem slow.
+        """
+        return max(0.0, self.working - (max(self.seen.values(), default=0) if self.seen else 0))
 
     @property
     def takes_s(self) -> float | None:
@@ -88,9 +107,7 @@ class _Minute:
 
         ``None`` if too few polls read the messages in progress, or if no message was finished.
         """
-        if self.polls < _POLLS or not self.finished or not self.working:
-            return None
-        return self.working / self.finished
+        return None if self.polls < _POLLS or not self.finished else self.worked / self.finished
 
 
 class TrendTrack:
@@ -112,6 +129,7 @@ class TrendTrack:
         working: float | None,
         finished_per_s: float | None,
         popped_per_s: float | None,
+        ids: Mapping[str, int] | None = None,
     ) -> tuple[Rise | None, Slower | None]:
         """Record one poll at ``at`` (server clock, seconds); return the findings of the last hour.
 
@@ -119,6 +137,8 @@ class TrendTrack:
             ready: ready messages.
             oldest_s: age of the oldest ready message; ``None`` if unknown.
             working: messages in progress. With ``finished_per_s``, this gives how long a message takes.
+            ids: the messages in progress, or the transactions that hold messages, each with its number of messages.
+                ``None`` if unknown.
             popped_per_s: pop rate; ``None`` if unknown. If ages are unknown, it gives the wait of the newest ready
                 message.
         """
@@ -134,8 +154,12 @@ class TrendTrack:
         if working is not None and finished_per_s is not None:
             minute.polls, minute.working = minute.polls + 1, minute.working + working
             minute.finished += finished_per_s
+            if ids is None:
+                minute.seen = None
+            elif minute.seen is not None:
+                minute.seen.update(ids)
         wait_s = oldest_s if oldest_s is not None or not popped_per_s else ready / popped_per_s
-        return self._find_rise(at, ready, wait_s, rated=popped_per_s is not None), self._find_slower()
+        return self._find_rise(at, ready, wait_s, rated=popped_per_s is not None), self._find_slower(at)
 
     def _find_rise(self, at: float, ready: float, wait_s: float | None, *, rated: bool) -> Rise | None:
         """Return a rise if the backlog grew from each third of the time to the next, and the ages grew, too."""
@@ -160,19 +184,26 @@ class TrendTrack:
         first = minutes[0]
         return Rise(first.least, ready, first.youngest, wait_s if young else None, at - first.at)
 
-    def _find_slower(self) -> Slower | None:
+    def _find_slower(self, at: float) -> Slower | None:
         """Return a slowdown if messages take longer now than in the minutes before the first slow minute."""
-        taken = [(minute.at, takes_s) for minute in self._minutes if (takes_s := minute.takes_s) is not None]
-        if len(taken) <= _BEFORE:
+        known = [(minute, takes_s) for minute in self._minutes if (takes_s := minute.takes_s) is not None]
+        if known and at - known[-1][0].at < _NEW_S and known[-1][0].worked < _SEEN_NOW:
+            known.pop()
+        if len(known) <= _BEFORE:
             return None
-        now_s = taken[-1][1]
-        slow = len(taken)
-        while slow and 2 * taken[slow - 1][1] > now_s:
+        newest, now_s = known[-1]
+        slow = len(known)
+        while slow and 2 * known[slow - 1][1] > now_s:
             slow -= 1
-        if slow < _BEFORE or slow == len(taken):
+        if slow < _BEFORE or slow == len(known):
             return None
-        before_s = median(takes_s for _, takes_s in taken[:slow])
-        return None if now_s < _SLOWER * before_s else Slower(before_s, now_s, taken[slow][0])
+        before = [minute for minute, _ in known[:slow]]
+        worked = sum(minute.worked for minute in before)
+        before_s = worked / sum(minute.finished for minute in before)
+        if not worked or now_s < _SLOWER * before_s:
+            return None
+        is_sure = newest.worked >= _SEEN_NOW and worked >= _SEEN_BEFORE and newest.seen is not None
+        return Slower(before_s, now_s, known[slow][0].at, is_sure=is_sure)
 
 
 class SilenceTrack:

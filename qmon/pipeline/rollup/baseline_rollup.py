@@ -39,17 +39,32 @@ def with_zones(minutes: DataFrame, zones: Mapping[str, str]) -> DataFrame:
 def hourly_readings(minutes: DataFrame, incidents: DataFrame) -> DataFrame:
     """Return one row per queue, figure and local hour, from minutes outside incidents.
 
+    If a queue had incidents in the same hour of the week at least ``MIN_READINGS`` times, these minutes count as usual:
+    a queue that fills by day and is drained at night has no other values.
+
     The hour that is repeated at the end of summer time is one reading of two hours. The hour that is skipped at the
     start of summer time has no reading.
     """
     troubled = incidents.select(
         "target", "queue", F.explode(F.sequence(_minute_number("start_at"), _minute_number("end_at"))).alias("minute")
     ).distinct()
-    quiet = minutes.withColumn("minute", _minute_number("start_at")).join(
-        troubled, ["target", "queue", "minute"], "left_anti"
+    local = minutes.withColumns(
+        {
+            "minute": _minute_number("start_at"),
+            "local": F.from_utc_timestamp(F.timestamp_seconds("start_at"), F.col("zone")),
+        }
+    ).withColumns({"hour": F.date_trunc("hour", "local"), "hour_of_week": F.weekday("local") * 24 + F.hour("local")})
+    marked = local.join(troubled.withColumn("troubled", F.lit(True)), ["target", "queue", "minute"], "left")
+    again = (
+        marked.where("troubled")
+        .groupBy("target", "queue", "hour_of_week")
+        .agg(F.count_distinct("hour").alias("times"))
+        .where(F.col("times") >= MIN_READINGS)
     )
-    local = quiet.withColumn("local", F.from_utc_timestamp(F.timestamp_seconds("start_at"), F.col("zone")))
-    hourly = local.groupBy("target", "queue", "zone", F.date_trunc("hour", "local").alias("hour")).agg(
+    usual = marked.join(again, ["target", "queue", "hour_of_week"], "left").where(
+        "troubled is null or times is not null"
+    )
+    hourly = usual.groupBy("target", "queue", "zone", "hour").agg(
         F.sum("seconds").alias("watched_s"), *(F.sum(name).alias(name) for name in _summed_columns())
     )
     each = hourly.where(F.col("watched_s") >= _WATCHED_S).select(

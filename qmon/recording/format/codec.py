@@ -34,8 +34,9 @@ class CodecText(Text):
 Record = TypeVar("Record")
 _STATEMENTS: Final = re.compile(r"statement|query|sql")
 
-# Fields that contain a part of a message. An error may quote any part of the message.
-_PAYLOADS: Final = ("payload", "error")
+# Fields that contain a part of a message. An error may quote any part of the message, and a fingerprint of a message
+# shows whether the message is a known text.
+_PAYLOADS: Final = ("payload", "error", "fingerprint")
 
 # msgspec builds its description of a type on first use. If two threads build the same type at the same time, the
 # process crashes with a segmentation fault (msgspec 0.22). The same happens if they build two types that contain the
