@@ -10,7 +10,10 @@ from typing import Final
 import pytest
 
 from qmon.cli.app import COMMANDS
+from qmon.cli.commands.connect import ConnectText
+from qmon.tui.run import TerminalText
 from tests.cli.calling import call
+from tests.wordings import has
 
 pytestmark = pytest.mark.server  # it tries to reach one
 
@@ -48,7 +51,7 @@ def test_without_a_server_each_says_so(name: str, tmp_path: Path, monkeypatch: p
 def test_the_dashboard_asks_for_a_terminal() -> None:
     done = call("connect", NOWHERE)
     assert done.exit_code == 2
-    assert "standard input is not a terminal" in done.stderr
+    assert has(done.stderr, TerminalText.NO_TERMINAL, stream="input")
 
 
 @pytest.mark.parametrize("name", ALONE)
@@ -85,7 +88,7 @@ def test_the_demo_without_a_terminal_is_refused_before_anything_is_started(monke
     monkeypatch.setattr(runner, "EmbeddedServer", lambda **_: begun.append("a server"))
     done = call("demo")
     assert (done.exit_code, begun) == (2, [])
-    assert done.stderr == "qmon: standard input is not a terminal; `--for 20s --output table` runs without a terminal\n"
+    assert has(done.stderr, TerminalText.NO_TERMINAL, stream="input", alternative=ConnectText.WITHOUT_TERMINAL)
 
 
 @pytest.mark.skipif(sys.platform != "win32", reason="the demo runs here")

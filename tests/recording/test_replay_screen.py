@@ -15,7 +15,7 @@ from qmon.recording.read.recording_reader import open_recording
 from qmon.recording.read.replay import Replay
 from qmon.recording.write.recorder import Recorder
 from qmon.recording.write.recording_source import RecordingSource
-from qmon.tui.app import QmonApp
+from qmon.tui.app import AppText, QmonApp
 from qmon.tui.member import DashboardTarget
 from qmon.tui.replay.replay_app import ReplayApp
 from qmon.tui.widgets.lines import Lines
@@ -23,6 +23,7 @@ from tests.facts import wait_until
 from tests.recording.writing import recorded, run_of, sequences
 from tests.tui.driving import Driver
 from tests.tui.scripted import SAMPLED_AT, Clock, Scripted, view
+from tests.wordings import has
 
 
 @asynccontextmanager
@@ -106,7 +107,7 @@ async def test_a_full_disk_is_said_and_the_dashboard_goes_on(tmp_path: Path) -> 
             app.tick()
             await driver.settle()
             assert "NOT RECORDING" in header(app)
-            assert "recording has stopped: cannot write the recording" in driver.said()
+            assert has(driver.said(), AppText.RECORDING_STOPPED)
             await driver.give(view(at=8.0))
             assert app.shown.view is not None and app.shown.view.sampled_at == view(at=8.0).sampled_at
     finally:
