@@ -16,13 +16,15 @@ import pytest
 from tests.upper_case_programs import sitecustomize as sitecustomize
 
 _TESTS: Final = Path(__file__).parent
-# Tests of the wording: the tables of the texts, the manual and pictures of screens.
+# Tests of the wording: the tables of the texts, and the manual.
 _OF_THE_WORDING: Final = (
     _TESTS / "texts",
     _TESTS / "architecture" / "test_manual.py",
     _TESTS / "architecture" / "test_reasons.py",
     _TESTS / "unit" / "test_words_by_engine.py",
 )
+# The fixtures of tests that compare pictures of screens. Pictures show text.
+_PICTURES: Final = frozenset({"snap_compare", "snapshot"})
 
 os.environ["PYTHONPATH"] = os.pathsep.join(
     filter(None, (str(_TESTS / "upper_case_programs"), os.environ.get("PYTHONPATH")))
@@ -30,8 +32,12 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 
 
 def _is_of_the_wording(item: pytest.Item) -> bool:
-    """Return whether a test checks the wording of texts, or compares texts with the manual."""
-    return item.name.startswith("test_the_manual") or any(item.path.is_relative_to(path) for path in _OF_THE_WORDING)
+    """Return whether a test checks the wording of texts, or compares texts with the manual or with a picture."""
+    return (
+        item.name.startswith("test_the_manual")
+        or not _PICTURES.isdisjoint(getattr(item, "fixturenames", ()))
+        or any(item.path.is_relative_to(path) for path in _OF_THE_WORDING)
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -15,9 +15,11 @@ from textual.message_pump import MessagePump
 from qmon import log
 from qmon.errors import BadInput, QmonError
 from qmon.model.operation_records import OperationKind, OperationResult, OperationState, Plan, Progress
+from qmon.model.texts import Text
 from qmon.operate.context import OperatorContext, Permission
 from qmon.operate.operator_context import Connections, with_own_connections
 from qmon.tui.daemon_thread import start_daemon
+from qmon.tui.screen_texts import ScreenText
 
 if TYPE_CHECKING:
     from qmon.operate.operator import Operator
@@ -28,6 +30,14 @@ T = TypeVar("T")
 _REPORT_EVERY_S: Final = 0.1
 # Maximum seconds to wait until a cancelled statement has ended and its line in the audit log is written.
 _CANCEL_GRACE_S: Final = 1.0
+
+
+class EndedText(Text):
+    """How an operation ended."""
+
+    WHAT = "{operation} on {target}"
+    PROBLEM = "{what}: {problem}"
+    RESULT = "{what}: {state}, {done:,} of {count:,}{why}; {key}"
 
 
 class Planned(Message):
@@ -75,12 +85,19 @@ class Ended(Message):
 
     def result_text(self) -> str:
         """Return the result in one line."""
-        what = f"{self.plan.title.removesuffix('?')} on {self.plan.target}"
+        what = EndedText.WHAT.render(operation=self.plan.title.removesuffix("?"), target=self.plan.target)
         if self.result is None:
-            return f"{what}: {self.problem}"
+            return EndedText.PROBLEM.render(what=what, problem=self.problem)
         telling = self.plan.kind is OperationKind.REDRIVE or self.result.state is OperationState.UNKNOWN
         why = f": {'; '.join(self.result.notes)}" if telling and self.result.notes else ""
-        return f"{what}: {self.result.state}, {self.result.done:,} of {self.plan.count:,}{why}; key 6 lists operations"
+        return EndedText.RESULT.render(
+            what=what,
+            state=self.result.state,
+            done=self.result.done,
+            count=self.plan.count,
+            why=why,
+            key=ScreenText.KEY_6,
+        )
 
 
 @dataclass(frozen=True, slots=True)

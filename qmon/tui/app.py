@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from rich.text import Text
+from rich.text import Text as RichText
 from textual._context import active_message_pump
 from textual.css.query import NoMatches
 from textual.dom import DOMNode
@@ -23,6 +23,7 @@ from qmon import log
 from qmon.config.preferences import Preferences
 from qmon.model.formatting import duration
 from qmon.model.layout.layout import TableName
+from qmon.model.texts import Text
 from qmon.model.view import QueueView, View
 from qmon.monitor.alerting import Alerting, AlertState, FleetAlerting
 from qmon.monitor.source import Focus, SnapshotSource, SourceState
@@ -46,8 +47,26 @@ _TICK_S: Final = 1.0
 # The poll intervals that `+` and `-` step through, in seconds.
 _INTERVALS_S: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 QUIT_CONFIRM_S: Final = 3.0
-_BROWSER_REASON: Final = "not available in a browser; use qmon connect"
-_NO_RULES: Final = "no alert is configured for this target; add [[alert]] to qmon.toml"
+
+
+class AppText(Text):
+    """The notices of the dashboard, and why keys are disabled on all screens."""
+
+    IN_BROWSER = "not available in a browser; use qmon connect"
+    FROM_SERVE = "not possible with data from qmon serve at {address}"
+    NO_CONFIGURATION = "only a dashboard that polls the database itself can write qmon.toml"
+    RECORDING_STOPPED = "recording has stopped: {why}"
+    RECORDING_OF_STOPPED = "{target}: recording has stopped: {why}"
+    NO_ALERT_RULES = "no alert is configured for this target; add [[alert]] to qmon.toml"
+    NO_ALERT = "no alert to acknowledge"
+    ACKNOWLEDGED = "acknowledged: {queue}, {rule}"
+    MUTED = "alerts are muted for {duration}"
+    UNMUTED = "alerts are no longer muted"
+    POLLS_EVERY = "polls every {duration}"
+    COUNT_STARTED = "exact count started; a later poll shows it"
+    STILL_RUNNING = "{operations}: still running; press q again to stop and quit"
+    COPIED_SELECTION = "copied: the selection"
+    PRESS_AGAIN = "press ctrl+c again, or q, to quit"
 
 
 class NoticeFailed(Message):
@@ -112,9 +131,9 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     ) -> None:
         super().__init__(dark=dark, plain=plain, preferences=preferences)
         self.animation_level = "none"
-        self.fixed_reason = f"not possible with data from qmon serve at {clean(served)}" if served else ""
+        self.fixed_reason = AppText.FROM_SERVE.render(address=clean(served)) if served else ""
         self.candidate_tables: frozenset[TableName] = frozenset()
-        self.unwritable_reason = "only a dashboard that polls the database itself can write qmon.toml"
+        self.unwritable_reason: str = AppText.NO_CONFIGURATION
         self.can_write_files = True
         self.failure_text = ""
         self.clock = clock
@@ -218,10 +237,11 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         for member in self.members.values():
             if not (why := member.stopped_recording()):
                 continue
+            words = AppText.RECORDING_OF_STOPPED.render(target=member.name, why=why)
             if member is self.current:
                 self.shown = replace(self.shown, recording=False)
-            where = "" if member is self.current else f"{member.name}: "
-            self.notify(clean(f"{where}recording has stopped: {why}"), severity="error", timeout=30, markup=False)
+                words = AppText.RECORDING_STOPPED.render(why=why)
+            self.notify(clean(words), severity="error", timeout=30, markup=False)
         self.ticks += 1
 
     def focus_source(self, focus: Focus) -> None:
@@ -245,20 +265,19 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     def action_acknowledge(self) -> None:
         alert = self.alerting.acknowledge() if self.alerting is not None else None
         if alert is None:
-            self.notify_briefly("no alert to acknowledge" if self.alerting is not None else _NO_RULES)
+            self.notify_briefly(AppText.NO_ALERT if self.alerting is not None else AppText.NO_ALERT_RULES)
         else:
-            self.notify_briefly(f"acknowledged: {clean(alert.queue or self.shown.target)}, {clean(alert.rule)}")
+            queue = clean(alert.queue or self.shown.target)
+            self.notify_briefly(AppText.ACKNOWLEDGED.render(queue=queue, rule=clean(alert.rule)))
         self._show_alerts()
 
     def action_mute(self) -> None:
         """Mute the bell and the banner, extend the mute, or end it."""
         if self.alerting is None:
-            self.notify_briefly(_NO_RULES)
+            self.notify_briefly(AppText.NO_ALERT_RULES)
             return
         seconds = self.alerting.mute()
-        self.notify_briefly(
-            "alerts are no longer muted" if seconds is None else f"alerts are muted for {duration(seconds)}"
-        )
+        self.notify_briefly(AppText.UNMUTED if seconds is None else AppText.MUTED.render(duration=duration(seconds)))
         self._show_alerts()
 
     def _show_alerts(self) -> None:
@@ -319,7 +338,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     @property
     def file_reasons(self) -> dict[str, str]:
         """Reasons, keyed by binding id, why keys that use this machine's files or terminal are disabled."""
-        return {} if self.can_write_files else dict.fromkeys(("save", "suspend"), _BROWSER_REASON)
+        return {} if self.can_write_files else dict.fromkeys(("save", "suspend"), AppText.IN_BROWSER)
 
     def action_suspend_process(self) -> None:
         if (why := self.file_reasons.get("suspend")) is not None:
@@ -349,7 +368,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         self.source.set_interval(seconds)
         self.shown = replace(self.shown, interval_s=seconds)
         self.preferences.change_target(self.shown.target, lambda of: replace(of, interval_s=seconds))
-        self.notify_briefly(f"polls every {duration(seconds)}")
+        self.notify_briefly(AppText.POLLS_EVERY.render(duration=duration(seconds)))
 
     def action_poll_now(self) -> None:
         """Poll now, including throttled probes."""
@@ -369,7 +388,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
             self.notify_briefly(self.fixed_reason)
         elif queue is not None:
             self.source.count_exactly(queue)
-            self.notify_briefly("exact count started; a later poll shows it")
+            self.notify_briefly(AppText.COUNT_STARTED)
 
     def propose_queues(self, queue: QueueView | None = None) -> None:
         """List tables that may be queues and can be added to the configuration. The cursor starts on ``queue``."""
@@ -399,7 +418,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         """
         under_way = self.running_titles
         if under_way and not self._is_quit_requested:
-            self._request_quit(f"{clean('; '.join(under_way))}: still running; press q again to stop and quit")
+            self._request_quit(AppText.STILL_RUNNING.render(operations=clean("; ".join(under_way))))
         else:
             self.exit()
 
@@ -429,11 +448,11 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         """Copy the selected text. If no text is selected, quit if the key is pressed twice."""
         if selected := self.screen.get_selected_text():
             self.copy_to_clipboard(selected)
-            self.notify_briefly("copied: the selection")
+            self.notify_briefly(AppText.COPIED_SELECTION)
         elif self._is_quit_requested:
             await self.action_quit()
         else:
-            self._request_quit("press ctrl+c again, or q, to quit")
+            self._request_quit(AppText.PRESS_AGAIN)
 
     def _request_quit(self, words: str) -> None:
         self._is_quit_requested = True
@@ -455,7 +474,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     def _fatal_error(self) -> None:
         """Exit and show the logged traceback. Textual's own traceback would show variables with rows and statements."""
         self.bell()
-        self.panic(Text(log.traceback_text(self._exception)) if self._exception is not None else "")
+        self.panic(RichText(log.traceback_text(self._exception)) if self._exception is not None else "")
 
 
 def _is_being_removed(node: MessagePump | None) -> bool:

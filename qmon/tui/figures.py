@@ -12,10 +12,19 @@ from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.forecast import Trend
 from qmon.model.queue_figures import BYTES, COUNT, FIGURES_BY_FIELD, MAIN_FIGURES, RATE, SECONDS, SESSIONS, SHARE
 from qmon.model.reasons import Reason
+from qmon.model.texts import Text
 from qmon.model.verdicts.flow_verdicts import PAUSED
 from qmon.model.view import QueueView, View
 from qmon.tui.sanitize import clean, shorten_words, text_width
 from qmon.tui.widgets.grid_table import Cell, GridColumn
+
+
+class UnreadText(Text):
+    """Why figures of the whole target are unknown."""
+
+    THROTTLED = "{what} is read only every {duration} to stay within the cost budget; n reads now"
+    NOT_READ = "{what} was not read in this poll; a later poll reads it"
+
 
 SYMBOLS: Final[Mapping[Severity, str]] = {
     Severity.FINE: "·",
@@ -111,8 +120,8 @@ def unread_reason(view: View, what: str, *probes: str) -> str:
     throttled = view.server.observing.throttled_for("") if view.server.observing is not None else ()
     every = next((formatting.duration(each.every_s) for each in throttled if each.probe in probes), "")
     if every and not failed:
-        return f"{what} is read only every {every} to stay within the cost budget; n reads now"
-    return failed or f"{what} was not read in this poll; a later poll reads it"
+        return UnreadText.THROTTLED.render(what=what, duration=every)
+    return failed or UnreadText.NOT_READ.render(what=what)
 
 
 def unknown_figures(queue: QueueView) -> list[tuple[str, str]]:

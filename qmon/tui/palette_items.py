@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 
 from qmon import manual
+from qmon.model.texts import Text
 from qmon.model.view import QueueView
+
+
+class PaletteText(Text):
+    """The effects of entries."""
+
+    GO_TO_QUEUE = "go to this queue: {verdict}"
+    EXPLAIN = "explain: {topic}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +35,12 @@ def queue_items(views: Iterable[QueueView], go_to_queue: Callable[[str], Awaitab
     """Return an entry for every queue, with its verdict. ``go_to_queue`` is called with the queue's name."""
     return [
         PaletteItem(
-            f"queue:{name}", "", name, f"go to this queue: {each.verdict.code}", "Queues", partial(go_to_queue, name)
+            f"queue:{name}",
+            "",
+            name,
+            PaletteText.GO_TO_QUEUE.render(verdict=each.verdict.code),
+            "Queues",
+            partial(go_to_queue, name),
         )
         for each in views
         for name in (each.layout.queue,)
@@ -37,6 +50,8 @@ def queue_items(views: Iterable[QueueView], go_to_queue: Callable[[str], Awaitab
 def word_items(explain: Callable[[str], Awaitable[object]]) -> list[PaletteItem]:
     """Return an entry for every word of other queue systems. ``explain`` is called with the name of the topic."""
     return [
-        PaletteItem(f"word:{word}", "?", word, f"explain: {topic}", "Words", partial(explain, topic))
+        PaletteItem(
+            f"word:{word}", "?", word, PaletteText.EXPLAIN.render(topic=topic), "Words", partial(explain, topic)
+        )
         for word, topic in manual.ALIASES.items()
     ]

@@ -41,8 +41,9 @@ class KnownPast:
 
     @property
     def problem(self) -> str:
-        """Why the baselines could not be read, in one line, or an empty text."""
-        return self.usual().problem
+        """Why the baselines could not be read, in one line with the name of their file, or an empty text."""
+        found = self.usual()
+        return found.problem if found.path is None else found.problem.replace(str(found.path), found.path.name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,14 @@ from textual.app import App
 from textual.driver import Driver
 
 from qmon.config.preferences import Preferences
+from qmon.model.texts import Text
 from qmon.tui.themes import DARK, LIGHT, NAMES, PLAIN, THEMES, is_color_disabled
+
+
+class PersonalText(Text):
+    """Why a preference cannot be changed."""
+
+    NO_COLORS = "no colours: NO_COLOR is set"
 
 
 class PersonalApp(App[None], inherit_bindings=False):
@@ -48,7 +55,7 @@ class PersonalApp(App[None], inherit_bindings=False):
     def use_theme(self, name: str) -> None:
         """Use a theme and remember it."""
         if self.theme == PLAIN:
-            self.notify("no colours: NO_COLOR is set", timeout=3, markup=False)
+            self.notify(PersonalText.NO_COLORS, timeout=3, markup=False)
             return
         self.theme = name
         self.preferences.set_theme(name)

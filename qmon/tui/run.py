@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from qmon.errors import BadInput
+from qmon.model.texts import Text
 from qmon.tui.daemon_thread import start_daemon
 
 if TYPE_CHECKING:
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
 _SOURCE_CLOSE_S: Final = 0.5
 _OPERATION_STOP_S: Final = 5.0
 _NOTICE_DELIVERY_S: Final = 2.0
+
+
+class TerminalText(Text):
+    """Why the dashboard cannot start."""
+
+    NO_TERMINAL = "standard {stream} is not a terminal; {alternative}"
+    USE_STATUS = "`qmon status` prints the same figures without one"
 
 
 def run(
@@ -119,9 +127,9 @@ def _app_for(targets: Sequence[DashboardTarget], followed: FollowedConfig | None
     return ReplayApp
 
 
-def require_terminal(alternative: str = "`qmon status` prints the same figures without one") -> None:
+def require_terminal(alternative: str = TerminalText.USE_STATUS) -> None:
     """Raise ``BadInput`` if there is no terminal. ``alternative``: advice for use without a terminal."""
     streams = {"input": sys.__stdin__, "output": sys.__stdout__, "error": sys.__stderr__}
     for name, stream in streams.items():
         if stream is None or not stream.isatty():
-            raise BadInput(f"standard {name} is not a terminal; {alternative}")
+            raise BadInput(TerminalText.NO_TERMINAL.render(stream=name, alternative=alternative))

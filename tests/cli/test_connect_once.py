@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from qmon.tui.run import TerminalText
 from tests.cli.calling import surroundings
+from tests.wordings import has
 
 pytestmark = pytest.mark.server
 
@@ -38,7 +40,7 @@ def test_nothing_is_read_or_asked_twice(database: str, tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    assert "standard input is not a terminal" in done.stderr, "it reached the screen"
+    assert has(done.stderr, TerminalText.NO_TERMINAL, stream="input"), "it reached the screen"
     assert done.stdout.splitlines() == ["1", ""]
     threads = [line.split("[")[1].split("]")[0] for line in log.read_text().splitlines() if ": connected to" in line]
     assert threads.count("login of MainThread") == 1, "to log in"

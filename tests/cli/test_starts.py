@@ -13,6 +13,7 @@ from qmon.cli.app import COMMANDS
 from qmon.cli.commands.connect import ConnectText
 from qmon.cli.commands.record import RecordingText
 from qmon.engines.postgres.postgres_errors import PostgresErrorText
+from qmon.tui.run import TerminalText
 from tests.cli.calling import call
 from tests.wordings import has
 
@@ -53,7 +54,7 @@ def test_without_a_server_each_says_so(name: str, tmp_path: Path, monkeypatch: p
 def test_the_dashboard_asks_for_a_terminal() -> None:
     done = call("connect", NOWHERE)
     assert done.exit_code == 2
-    assert "standard input is not a terminal" in done.stderr
+    assert has(done.stderr, TerminalText.NO_TERMINAL, stream="input")
 
 
 @pytest.mark.parametrize("name", ALONE)
@@ -90,7 +91,7 @@ def test_the_demo_without_a_terminal_is_refused_before_anything_is_started(monke
     monkeypatch.setattr(runner, "EmbeddedServer", lambda **_: begun.append("a server"))
     done = call("demo")
     assert (done.exit_code, begun) == (2, [])
-    assert done.stderr.count("\n") == 1 and has(done.stderr, ConnectText.WITHOUT_TERMINAL)
+    assert has(done.stderr, TerminalText.NO_TERMINAL, stream="input", alternative=ConnectText.WITHOUT_TERMINAL)
 
 
 @pytest.mark.skipif(sys.platform != "win32", reason="the demo runs here")

@@ -15,6 +15,7 @@ from qmon.recording.read.recording_paths import list_segments
 from qmon.recording.read.recording_reader import ReaderText, open_recording
 from qmon.recording.segment_export import ExportText
 from qmon.recording.times import TimeText, parse_moment
+from qmon.tui.run import TerminalText
 from tests.cli.calling import call
 from tests.recording.sameness import plain
 from tests.recording.writing import BEGIN, recorded
@@ -65,7 +66,7 @@ def test_a_stretch_becomes_one_file_that_shows_the_same(tmp_path: Path) -> None:
             ("replay", "{}", "--target", "orders", "--at", "2020-01-01", "-o", "json"),
             pattern(ReplayText.NOTHING_BEFORE),
         ),
-        (("replay", "{}", "--target", "orders"), "is not a terminal"),
+        (("replay", "{}", "--target", "orders"), pattern(TerminalText.NO_TERMINAL)),
         (
             ("export", "{}", "{}/x", "--target", "orders", "--from", "-1s", "--to", "-5s"),
             pattern(ExportText.EMPTY_RANGE),

@@ -17,7 +17,7 @@ from qmon.recording.times import TimeText
 from qmon.recording.write.recorder import Recorder
 from qmon.recording.write.recording_source import RecordingSource
 from qmon.recording.write.segment_writer import WriterText
-from qmon.tui.app import QmonApp
+from qmon.tui.app import AppText, QmonApp
 from qmon.tui.member import DashboardTarget
 from qmon.tui.replay.replay_app import ReplayApp
 from qmon.tui.widgets.lines import Lines
@@ -109,6 +109,7 @@ async def test_a_full_disk_is_said_and_the_dashboard_goes_on(tmp_path: Path) -> 
             app.tick()
             await driver.settle()
             assert "NOT RECORDING" in header(app)
+            assert has(driver.said(), AppText.RECORDING_STOPPED)
             assert has(driver.said(), WriterText.UNWRITABLE)
             await driver.give(view(at=8.0))
             assert app.shown.view is not None and app.shown.view.sampled_at == view(at=8.0).sampled_at

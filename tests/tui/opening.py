@@ -6,9 +6,10 @@ import json
 from dataclasses import replace
 
 from qmon.operate.message import Message, MessageColumn
-from qmon.tui.message.message_screen import MessageScreen
+from qmon.tui.message.message_screen import MessageScreen, MessageScreenText
 from tests.tui.driving import Driver
 from tests.tui.scripted import NASTY
+from tests.wordings import has
 
 PAYLOAD = json.dumps({"to": "ada@example.org", "template": "welcome", "lines": [{"sku": "A-1", "count": 2}, {}]})
 
@@ -50,5 +51,5 @@ async def shown(d: Driver, size: tuple[int, int] | None = None) -> MessageScreen
     await d.press("enter")
     screen = d.app.screen
     assert isinstance(screen, MessageScreen)
-    await d.until(lambda: "reading the message" not in d.text(), "the message was read")
+    await d.until(lambda: not has(d.text(), MessageScreenText.READING), "the message was read")
     return screen

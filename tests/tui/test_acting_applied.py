@@ -11,11 +11,15 @@ from qmon.errors import ConnectionLost
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operation_records import Choice, OperationKind
 from qmon.operate.context import Permission
-from qmon.tui.action_runner import Ended
+from qmon.tui.action_runner import Ended, EndedText
 from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
+from qmon.tui.actions.dialog_text import StepText
+from qmon.tui.app import AppText
+from qmon.tui.shared.banner import BannerText
 from tests.tui.asking import asked, dialog, reach
 from tests.tui.scripted import TAKEN_AT, view
 from tests.tui.scripted_acting import Script, ScriptedOffice, ScriptedOperator
+from tests.wordings import has
 
 
 async def test_the_next_action_begins_in_the_dialog_of_one_that_has_ended() -> None:
@@ -63,7 +67,7 @@ async def test_an_operation_that_breaks_off_says_what_was_done() -> None:
         script.goes.set()
         await d.until(lambda: dialog(d).step is DialogStep.ENDED, "the end")
         assert "the server closed the connection" in d.text()
-        assert "602 are done and stay done" in d.text()
+        assert has(d.lines("act-text"), StepText.PARTLY_DONE, done=602)
 
 
 async def test_what_the_operator_refuses_at_the_last_moment_can_be_corrected() -> None:
@@ -89,10 +93,10 @@ async def test_the_end_shows_figures_of_a_later_poll_beside_those_before() -> No
         await d.press("enter")
         script.goes.set()
         await d.until(lambda: dialog(d).step is DialogStep.ENDED, "the end")
-        assert "waiting for the next poll" in d.text()
+        assert has(d.lines("act-text"), StepText.WAITING_FOR_POLL)
         fresh = [replace(q, stuck=replace(q.stuck, value=0.0)) for q in view().queues]
         await d.give(replace(view(fresh, sequence=8, at=3.0), taken_at=TAKEN_AT + 3.0))
-        assert "stuck 0 (was 7)" in d.text()
+        assert has(d.lines("act-text"), StepText.FIGURE, figure="stuck", now="0", before="7")
 
 
 async def test_b_lets_it_go_on_in_the_background_and_its_end_is_told() -> None:
@@ -105,12 +109,12 @@ async def test_b_lets_it_go_on_in_the_background_and_its_end_is_told() -> None:
         for screen in "1237":
             await d.press(screen)
             assert "◆ RUNNING  Requeue 1,204 messages of invoices  50 %" in d.lines("under-way")
-            assert "about 2.3 s left" in d.lines("under-way")
+            assert has(d.lines("under-way"), BannerText.TIME_LEFT, duration="2.3 s")
         await d.press("q")
-        assert "Requeue 1,204 messages of invoices: still running; press q again to stop and quit" in d.said()
+        assert has(d.said(), AppText.STILL_RUNNING, operations="Requeue 1,204 messages of invoices")
         assert d.app.is_running
         script.goes.set()
-        await d.until(lambda: "done, 1,201 of 1,204; key 6 lists operations" in d.said(), "its end")
+        await d.until(lambda: has(d.said(), EndedText.RESULT, state="done", done=1_201, count=1_204, why=""), "its end")
         assert ("poll_now", "invoices") in d.source.asked
         assert "RUNNING" not in d.text()
 
@@ -148,12 +152,12 @@ async def test_u_undoes_what_was_just_done_where_the_dialog_offers_it() -> None:
     script = Script()
     script.goes.set()
     async with asked(script, "x") as d:
-        assert "u undoes the operation" not in d.text()
+        assert not has(d.lines("act-text"), StepText.CAN_UNDO)
         await d.press("u")
         assert dialog(d).step is DialogStep.CONFIRM, "not before it is done"
         await d.press("left", "enter")
         await d.until(lambda: dialog(d).step is DialogStep.ENDED, "the end")
-        assert "u undoes the operation" in d.text()
+        assert has(d.lines("act-text"), StepText.CAN_UNDO)
         await d.press("u")
         await d.until(lambda: script.asked[-1][0] is OperationKind.UNDO, "the undo is planned")
         await d.until(lambda: dialog(d).step is DialogStep.CONFIRM, "the plan")

@@ -10,23 +10,31 @@ from textual.widgets import Input
 from qmon.errors import BadInput, PermissionMissing
 from qmon.model.formatting import duration
 from qmon.model.operation_records import Choice, OperationKind, OwnerState, Plan, RedriveLimits
-from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
-from qmon.tui.actions.plan_text import effort_text
+from qmon.tui.actions.action_dialog import ActionDialog, ConfirmationText, DialogStep
+from qmon.tui.actions.dialog_text import StepText
+from qmon.tui.actions.plan_text import PlanText, effort_text
+from qmon.tui.actions.request import ActionRequestText
 from qmon.tui.widgets.button import Button
 from tests.tui.asking import SMALL, asked, at, dialog, reach
 from tests.tui.driving import dashboard
 from tests.tui.scripted import queue, view
 from tests.tui.scripted_acting import Script, ScriptedOffice, plan, typed_plan
+from tests.wordings import has
 
 EVIL = '[red]"; drop table x; -- 🎉[/]'
 
 
 @pytest.mark.parametrize(
-    ("seconds", "words"), [(0.9, "less than a second"), (1.0, "about 1.0 s"), (90.0, "about 1 m 30 s")]
+    ("seconds", "words"),
+    [
+        (0.9, PlanText.UNDER_A_SECOND),
+        (1.0, PlanText.ABOUT.render(duration="1.0 s")),
+        (90.0, PlanText.ABOUT.render(duration="1 m 30 s")),
+    ],
 )
 def test_what_an_action_takes(seconds: float, words: str) -> None:
     made = plan(OperationKind.REQUEUE, "mails", seconds=seconds)
-    assert effort_text(made) == f"1,204 messages in batches of 500, {words}"
+    assert effort_text(made) == f"{PlanText.IN_BATCHES.render(count='1,204 messages', batch=500)}, {words}"
     assert effort_text(replace(made, count=1)) == f"1 message, {words}"
 
 
@@ -40,16 +48,17 @@ async def test_a_plan_says_everything_and_cancel_has_the_focus() -> None:
             "PROD",
             "in progress for more than 5 m",
             "3 owner alive · 12 locked",
-            "in batches of 500, about 2.4 s",
-            "can be partly undone: an undo only restores",
             "▲ a consumer that still works",
             "88123",
             "app-7/61 dead",
-            "… and 1,198 more",
             "reason",
             "[> Cancel <]",
         ):
             assert part in told, part
+        told = d.lines("act-text")
+        assert has(told, PlanText.IN_BATCHES, batch=500) and has(told, PlanText.ABOUT, duration="2.4 s")
+        assert has(told, PlanText.PARTLY_UNDO, until="")
+        assert has(told, PlanText.MORE_ROWS, count=1_198)
         assert script.asked == [(OperationKind.REQUEUE, "invoices", Choice())]
         assert 'UPDATE "demo".' not in told
         await d.press("s")
@@ -65,9 +74,9 @@ async def test_a_plan_that_is_left_open_says_how_old_it_is_and_its_messages_age(
     async with asked(Script(), "r", size=(120, 40)) as d:
         age = next(row.age_s for row in plan(OperationKind.REQUEUE, "invoices").first if row.age_s is not None)
         assert duration(age) in d.text()
-        assert " ago" not in d.lines("act-text")
+        assert not has(d.lines("act-text"), PlanText.PLANNED_AGO)
         d.clock.now += 65.0
-        await d.until(lambda: "1 m 05 s ago" in d.lines("act-text"), "the age of the plan")
+        await d.until(lambda: has(d.lines("act-text"), PlanText.PLANNED_AGO, age="1 m 05 s"), "the age of the plan")
         assert duration(age + 65.0) in d.text()
 
 
@@ -110,12 +119,12 @@ async def test_every_dialog_works_by_keyboard_at_80_by_24_and_cancel_is_the_defa
 async def test_where_the_name_is_asked_for_a_reason_is_too_for_every_action() -> None:
     script = Script(make=typed_plan)
     async with asked(script, "p") as d:
-        assert "required: why" in d.text()
+        assert has(d.text(), ConfirmationText.REASON_REQUIRED)
         await reach(d, "act-typed")
         await d.press(*"invoices")
         await reach(d, "act-do")
         await d.press("enter")
-        assert "enter a reason" in d.text()
+        assert has(d.lines("act-problem"), ConfirmationText.ENTER_REASON)
         assert dialog(d).step is DialogStep.CONFIRM
     assert script.permissions == []
 
@@ -156,6 +165,7 @@ async def test_the_keyboard_alone_confirms_at_80_by_24_and_sees_the_end() -> Non
         script.goes.set()
         await d.until(lambda: dialog(d).step is DialogStep.ENDED, "the end")
         assert "done 1,201   skipped 2   changed 1" in d.text()
+        assert has(d.lines("act-text"), StepText.SKIPPED) and has(d.lines("act-text"), StepText.CHANGED)
         assert "all of it is verified" in d.text()
         assert "op-1" in d.text()
         assert d.source.asked[-1] == ("poll_now", "invoices")
@@ -169,12 +179,12 @@ async def test_without_name_and_reason_nothing_happens_and_it_is_said_what_is_mi
     async with asked(script, "r") as d:
         await reach(d, "act-do")
         await d.press("enter")
-        assert "type the queue's name exactly: invoices" in d.text()
+        assert has(d.lines("act-problem"), ConfirmationText.TYPE_NAME, name="invoices")
         assert isinstance(d.app.screen.focused, Input)
         await d.press(*"invoices")
         await reach(d, "act-do")
         await d.press("enter")
-        assert "enter a reason" in d.text()
+        assert has(d.lines("act-problem"), ConfirmationText.ENTER_REASON)
         assert dialog(d).step is DialogStep.CONFIRM
     assert script.permissions == []
 
@@ -193,9 +203,10 @@ async def test_a_plan_that_takes_long_can_be_left() -> None:
     script = Script()
     script.planning.clear()
     async with asked(script, "r", step=DialogStep.PLANNING) as d:
-        await d.until(lambda: "counting" in d.text(), "it counts")
+        await d.until(lambda: has(d.lines("act-text"), StepText.COUNTING, waited=""), "it counts")
         await d.wait(3.4)
-        await d.until(lambda: "counting for 3 s" in d.text(), "the elapsed time")
+        waited = StepText.FOR_TIME.render(duration="3 s")
+        await d.until(lambda: has(d.lines("act-text"), StepText.COUNTING, waited=waited), "the elapsed time")
         await d.press("escape")
         assert not isinstance(d.app.screen, ActionDialog)
         await d.press("2")
@@ -250,7 +261,7 @@ async def test_a_refused_plan_has_no_button_but_close() -> None:
     async with asked(script, "r", step=DialogStep.REFUSED) as d:
         assert "not done  nothing is stuck" in d.text()
         assert "left out  3 owner alive · 12 locked" in d.text()
-        assert "can be undone" not in d.text() and "which" not in d.text()
+        assert not has(d.text(), PlanText.UNDO) and "which" not in d.text()
         assert not d.app.screen.query_one("#act-do").display
         await d.press("enter")
         assert not isinstance(d.app.screen, ActionDialog)
@@ -305,7 +316,7 @@ async def test_a_long_statement_scrolls_by_keyboard() -> None:
 async def test_a_purge_of_a_queue_without_dead_messages_asks_which_are_meant() -> None:
     script = Script()
     async with asked(script, *["down"] * 4, "x", step=DialogStep.REFUSED) as d:
-        assert "to choose the messages" in d.text()
+        assert has(d.lines("act-text"), ActionRequestText.CHOOSE_MESSAGES)
         assert script.asked == []
         await d.press("tab", "right")
         await d.until(lambda: dialog(d).step is DialogStep.CONFIRM, "a plan of the choice")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from qmon.tui.actions.dialog_text import StepText
+from qmon.tui.app import AppText
 from tests.facts import query, wait_until
 from tests.jobs import configuration, fill, states
 from tests.silence import COMMIT_OF_A_BATCH, Tunnel, tunnel
@@ -105,9 +107,9 @@ def test_the_second_stop_leaves_an_action_that_has_no_answer(quiet_shop: tuple[T
     quiet, terminal = quiet_shop
     requeue_over(quiet, terminal)
     terminal.keys("C-c")
-    terminal.expect("stopping after this batch")
+    wait_until(lambda: terminal.shows(StepText.STOPPING), what="it stops")
     terminal.keys("C-c")
-    wait_until(lambda: "stopping after this batch" not in terminal.screen(), what="the dialog closes")
+    wait_until(lambda: not terminal.shows(StepText.STOPPING), what="the dialog closes")
     audit = tmp_path / "qmon" / "operations.jsonl"
     wait_until(lambda: '"state": "unknown"' in audit.read_text(), what="the audit records the unknown result")
     terminal.expect("unknown")
@@ -121,7 +123,7 @@ def test_q_leaves_while_an_action_has_no_answer(quiet_shop: tuple[Tunnel, Tmux],
     requeue_over(quiet, terminal)
     terminal.keys("b")
     terminal.keys("q")
-    terminal.expect("press q again")
+    wait_until(lambda: terminal.shows(AppText.STILL_RUNNING), what="it asks")
     terminal.keys("q")
     wait_until(lambda: gone(terminal.pid), what="it has left")
     assert '"state": "unknown"' in (tmp_path / "qmon" / "operations.jsonl").read_text()

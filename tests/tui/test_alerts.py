@@ -16,11 +16,13 @@ from qmon.monitor.alerting import Alerting
 from qmon.monitor.notify.command import CommandDelivery
 from qmon.monitor.notify.notifier import Notifier
 from qmon.monitor.source import Phase
-from qmon.tui.app import QmonApp
+from qmon.tui.app import AppText, QmonApp
+from qmon.tui.shared.banner import BannerText
 from tests.schemas import valid
 from tests.tui.driving import Driver, dashboard
 from tests.tui.pictures import Compare, Shot
 from tests.tui.scripted import Clock, queue, view
+from tests.wordings import has
 
 DEEP = AlertRule("deep", "ready", warn=100.0, crit=1000.0)
 STUCK = AlertRule("anything stuck", "stuck", crit=5.0)
@@ -52,7 +54,7 @@ async def test_without_rules_there_is_no_banner_and_the_keys_say_so() -> None:
         await d.give()
         assert not raised(d)
         await d.press("a")
-        assert "no alert is configured for this target" in d.said()
+        assert has(d.said(), AppText.NO_ALERT_RULES)
         await d.press("m")
         assert not raised(d)
 
@@ -71,7 +73,7 @@ async def test_the_banner_names_the_worst_and_the_bell_rings_once_a_turn(monkeyp
         await d.give(depth(5000, 4, stuck=7))
         assert len(rung) == 2
         assert "■ CRITICAL  orders  depth 5,000, above 1,000" in d.lines("alert")
-        assert "+1 more" in d.lines("alert")
+        assert has(d.lines("alert"), BannerText.MORE_ALERTS, count=1)
         for screen in ("2", "6", "1"):
             await d.press(screen)
             assert "CRITICAL" in d.lines("alert")
@@ -96,9 +98,10 @@ async def test_acknowledged_ones_step_back_until_they_get_worse(monkeypatch: pyt
         await d.press("a")
         assert "▲ WARNING  orders  depth 500" in d.lines("alert")
         await d.press("a")
-        assert d.lines("alert").startswith(" ✓ 2 alerts acknowledged   orders: stuck 7, above 5")
+        assert has(d.lines("alert"), BannerText.ACKNOWLEDGED, alerts="2 alerts")
+        assert "orders: stuck 7" in d.lines("alert")
         await d.press("a")
-        assert "no alert to acknowledge" in d.said()
+        assert has(d.said(), AppText.NO_ALERT)
         await d.give(depth(5000, 2, stuck=8))
         assert "■ CRITICAL  orders  depth 5,000" in d.lines("alert")
         assert len(rung) == 2
@@ -115,7 +118,8 @@ async def test_muting_lasts_longer_each_time_ends_by_itself_and_can_be_ended(mon
         await d.give(depth(5, 1))
         await d.press("m")
         await d.give(depth(500, 2))
-        assert d.lines("alert").startswith(" alerts muted for 15 m 00 s more   1 raised")
+        assert has(d.lines("alert"), BannerText.MUTED, duration="15 m 00 s")
+        assert has(d.lines("alert"), BannerText.RAISED, count=1)
         assert rung == []
         await d.wait(890.0)
         assert raised(d)
@@ -124,7 +128,7 @@ async def test_muting_lasts_longer_each_time_ends_by_itself_and_can_be_ended(mon
         assert "▲ WARNING" in d.lines("alert")
         for said in ("15 m 00 s", "1 h 00 m", "4 h 00 m"):
             await d.press("m")
-            assert f"alerts muted for {said} more" in d.lines("alert")
+            assert has(d.lines("alert"), BannerText.MUTED, duration=said)
         await d.press("m")
         assert "▲ WARNING" in d.lines("alert")
 
@@ -221,8 +225,8 @@ async def test_the_banner_fits_one_line_at_every_width(cells: int) -> None:
         assert "\x1b" not in line
         assert "CRITICAL" in line
         if cells >= 80:
-            assert "+2 more" in line
-            assert "a acknowledges" in line
+            assert has(line, BannerText.MORE_ALERTS, count=2)
+            assert has(line, BannerText.ACKNOWLEDGE_KEY)
 
 
 def test_picture_of_the_banner(snap_compare: Compare) -> None:

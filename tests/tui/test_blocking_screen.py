@@ -15,14 +15,18 @@ from qmon.model.view import View
 from qmon.model.waits.lock_chains import LockChains, build_lock_chains
 from qmon.tui import redacting_fold
 from qmon.tui.actions.action_dialog import ActionDialog
-from qmon.tui.blocking.blocking_screen import SessionDetails
-from qmon.tui.blocking.tree import detail_lines
+from qmon.tui.blocking.blocking_screen import BlockingScreenText, SessionDetails
+from qmon.tui.blocking.tree import BlockingText, detail_lines
+from qmon.tui.figures import UnreadText
+from qmon.tui.screen_texts import ScreenText
+from qmon.tui.shared.header import HeaderText
 from qmon.tui.widgets.lines import Lines
 from tests.tui.blocked import blocked_view, chain, head, tree, waits
 from tests.tui.driving import dashboard
 from tests.tui.pictures import SIZES, Compare, Shot
 from tests.tui.scripted import NASTY, SAMPLED_AT, queue, snapshot, target, view
 from tests.tui.scripted_acting import Script, ScriptedOffice
+from tests.wordings import has
 
 
 def shot_of(*keys: str, found: View | None = None, plain: bool = False) -> Shot:
@@ -62,22 +66,25 @@ async def test_the_object_of_a_lock_and_its_mode_are_not_cut(cells: int) -> None
     async with dashboard((cells, 40)) as d:
         await d.give(blocked_view())
         await d.press("4")
-        assert "dbo.QueueMeta row (0,17) (Exclusive)" in d.text()
+        assert has(d.text(), BlockingText.LOCK, object="dbo.QueueMeta row (0,17)", mode="Exclusive")
 
 
 async def test_the_tree_and_what_is_said_of_the_session_under_the_cursor() -> None:
     async with dashboard((120, 40)) as d:
         await d.give(blocked_view())
         await d.press("4")
-        assert "13 waiting · 4 head blockers · deadlocks/s 0" in d.lines("blocking-heading")
-        assert "holds ≥200 rows of mails" in d.lines("session")
-        assert "idle in transaction for 2 h 03 m: the session runs no statement" in d.lines("session")
+        assert has(d.lines("blocking-heading"), BlockingText.SUMMARY, count=13, heads="4 head blockers")
+        assert "deadlocks/s 0" in d.lines("blocking-heading")
+        held = BlockingText.HELD_ROWS.render(rows="≥200 rows", queue="mails")
+        assert has(d.lines("session"), BlockingText.HOLDS, rows=held)
+        lasted = BlockingText.FOR_TIME.render(duration="2 h 03 m")
+        assert has(d.lines("session"), BlockingText.IDLE, state="idle in transaction", time=lasted)
         assert "├─ 71" in d.text()
         assert "│  └─ 78" in d.text()
         assert "■ pay-7731" in d.text()
         assert d.text().count("90") >= 2
         await d.press("G")
-        assert "part of a cycle (deadlock): the server will cancel" in d.lines("session")
+        assert has(d.lines("session"), BlockingText.CYCLE)
 
 
 async def test_a_session_with_several_blockers_names_them_all() -> None:
@@ -85,12 +92,20 @@ async def test_a_session_with_several_blockers_names_them_all() -> None:
         await d.give(blocked_view())
         await d.press("4", *["down"] * 9)
         assert d.grid.cursor == "90"
-        assert "waits for 61, 84 for 1 m 04 s, to lock table dbo.QueueMeta as AccessExclusive" in d.lines("session")
+        waits_for = BlockingText.WAITS_FOR.render(sessions="61, 84")
+        assert has(
+            d.lines("session"),
+            BlockingText.TO_LOCK,
+            waits=waits_for,
+            time=BlockingText.FOR_TIME.render(duration="1 m 04 s"),
+            object="table dbo.QueueMeta",
+            mode="AccessExclusive",
+        )
         await d.press("down")
-        assert "waits in the lock queue behind 90" in d.lines("session")
+        assert has(d.lines("session"), BlockingText.IN_LOCK_QUEUE, sessions="90")
         await d.press("down", "down")
         assert d.grid.cursor == "90@84"
-        assert "waits for 61, 84" in d.lines("session")
+        assert has(d.lines("session"), BlockingText.WAITS_FOR, sessions="61, 84")
 
 
 async def test_texts_of_strangers_are_texts() -> None:
@@ -110,7 +125,7 @@ async def test_the_filter_keeps_who_stands_above() -> None:
         await d.press("4", "slash", *"psql", "enter")
         assert d.grid.row_keys == ("61", "90", "84", "90@84")
         await d.press("escape", "slash", *"nonsense", "enter")
-        assert "no session matches nonsense" in d.text()
+        assert has(d.text(), ScreenText.NO_MATCH, what="session", filter="nonsense")
 
 
 async def test_enter_shows_the_whole_statement_and_e_ends_exactly_that_session() -> None:
@@ -165,7 +180,9 @@ async def test_a_verdict_that_names_a_blocker_leads_here() -> None:
         assert "■ 61" in d.text()
 
 
-@pytest.mark.parametrize(("case", "why"), [("nobody", "no session is selected"), ("read-only", "was started so")])
+@pytest.mark.parametrize(
+    ("case", "why"), [("nobody", str(BlockingScreenText.NO_SESSION)), ("read-only", "was started so")]
+)
 async def test_why_nothing_can_be_ended(case: str, why: str) -> None:
     runner = ScriptedOffice(read_only="qmon was started so" if case == "read-only" else None)
     async with dashboard(runner=runner, read_only=False) as d:
@@ -180,16 +197,16 @@ async def test_when_nobody_waits_and_when_nobody_knows(size: tuple[int, int]) ->
     denied = ProbeFailure("waits", "our role sees no session but its own", grant="GRANT pg_read_all_stats TO qmon")
     async with dashboard(size) as d:
         await d.press("4")
-        assert "waiting for the first figures" in d.text()
+        assert has(d.text(), ScreenText.NO_FIGURES_YET)
         await d.give(blocked_view(LockChains()))
-        assert "no session waits for a lock" in d.text()
+        assert has(d.text(), BlockingText.NONE_WAITS)
         await d.give(view(server=target(blocking=None), failures=(denied,)))
         assert "GRANT pg_read_all_stats TO qmon" in d.text()
         await d.give(view(server=target(blocking=None)))
-        assert "was not read in this poll" in d.text()
+        assert has(d.text(), UnreadText.NOT_READ, what="blocking")
         observing = PollingCost("1%", 10.0, 1.0, 10.0, (Throttled("", "blocking", 8.0, 1.0, 4.0),))
         await d.give(view(server=target(blocking=None, observing=observing)))
-        assert "read only every 8.0 s" in d.text()
+        assert has(d.text(), UnreadText.THROTTLED, what="blocking", duration="8.0 s")
 
 
 async def test_figures_grow_old_on_this_screen_too() -> None:
@@ -197,7 +214,7 @@ async def test_figures_grow_old_on_this_screen_too() -> None:
         await d.give(blocked_view())
         await d.press("4")
         await d.wait(30.0)
-        assert "30 s ago" in d.lines("blocking-heading")
+        assert has(d.lines("blocking-heading"), HeaderText.AGO, age="30 s")
         assert d.is_grey("61")
 
 
@@ -216,7 +233,7 @@ async def test_two_hundred_sessions_are_painted_line_by_line() -> None:
         await d.give(blocked_view(chain(200)))
         await d.press("4", "G")
         assert len(d.grid.row_keys) == 200
-        assert "199 deep └─ 1199" in d.text()
+        assert f"{BlockingText.DEPTH.render(levels=199)} └─ 1199" in d.text()
         await d.press("g")
         assert "■ 1000" in d.text()
 
@@ -255,15 +272,18 @@ def test_what_the_server_says_of_a_blocker_is_among_its_details() -> None:
         state="rolling back",
         undone=0.35,
     )
-    assert "open for 12 s · 2 transactions open · serializable · last batch began 2 h 03 m ago" in said
-    assert "1,204 pages read · 1 page written · 4.0 MB granted for sorts and hashes" in said
-    assert "35 % of its rollback is done" in said
+    assert has(said, BlockingText.OPEN_FOR, duration="12 s") and "serializable" in said
+    assert has(said, BlockingText.TRANSACTIONS, transactions="2 transactions")
+    assert has(said, BlockingText.LAST_BATCH, duration="2 h 03 m")
+    assert has(said, BlockingText.READ, pages="1,204 pages") and has(said, BlockingText.WRITTEN, pages="1 page")
+    assert has(said, BlockingText.MEMORY, size="4.0 MB") and has(said, BlockingText.ROLLED_BACK, share="35 %")
     bare = said_of(statement="SELECT 1")
-    assert not any(word in bare for word in ("transactions open", "batch", "page", "rollback", "granted"))
+    unknown = (BlockingText.LAST_BATCH, BlockingText.WRITTEN, BlockingText.MEMORY, BlockingText.ROLLED_BACK)
+    assert not any(has(bare, text) for text in unknown)
 
 
 @pytest.mark.parametrize(
-    ("threads", "said"), [(4, "for 12 s (4 of its threads)"), (1, "for 12 s lock"), (None, "for 12 s lock")]
+    ("threads", "said"), [(4, BlockingText.THREADS.render(count=4)), (1, " lock"), (None, " lock")]
 )
 def test_threads_of_one_session_are_one_that_waits(threads: int | None, said: str) -> None:
     found = build_lock_chains([head(61), *waits(71, 61, threads=threads)])
@@ -271,7 +291,7 @@ def test_threads_of_one_session_are_one_that_waits(threads: int | None, said: st
     place = found.find_line((71, ""))
     assert place is not None
     shown = " ".join("".join(part for part, _ in line) for line in detail_lines(place, 200))
-    assert said in " ".join(shown.split())
+    assert f"{BlockingText.FOR_TIME.render(duration='12 s')}{said}" in " ".join(shown.split())
 
 
 async def test_an_open_dialog_goes_on_with_its_session_and_ends_no_other() -> None:
@@ -284,11 +304,11 @@ async def test_an_open_dialog_goes_on_with_its_session_and_ends_no_other() -> No
     async with dashboard(runner=ScriptedOffice(script), read_only=False) as d:
         await d.give(given(1, holder, *waits(71, 61, waiting_s=181.0), head(84), *waits(85, 84)))
         await d.press("4", "enter")
-        assert "open for 3 m" in d.text()
+        assert has(d.text(), BlockingText.OPEN_FOR, duration="3 m 02 s")
         await d.give(given(2, replace(holder, transaction_s=250.0), *waits(71, 61, waiting_s=249.0)))
-        assert "open for 4 m" in d.text()
+        assert has(d.text(), BlockingText.OPEN_FOR, duration="4 m 10 s")
         await d.give(given(3, head(84), *waits(85, 84)))
-        assert "these are its last figures" in d.text()
+        assert has(d.text(), BlockingScreenText.OVER)
         await d.press("E")
         await d.until(lambda: script.asked, "the plan")
         assert script.asked[-1][-2:] == (61, SAMPLED_AT - 9_000), "the cursor is now on 84"

@@ -9,11 +9,14 @@ import pytest
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
+from qmon.model.service_broker import BrokerText
 from qmon.model.view import View
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target_history import TargetHistory
+from qmon.tui.overview.broker_panel import BrokerPanelText
+from qmon.tui.overview.summary import SummaryText
 from tests.replayed import BIG, Driver, Idle, Rows, answering, connection
 from tests.tui.driving import dashboard
 from tests.tui.scripted import NASTY, TAKEN_AT
@@ -111,21 +114,26 @@ async def test_typed_rows_are_painted(size: tuple[int, int]) -> None:
         assert "DEPTH" in first
         assert "dbo.OrderQueue" in said[1]
         assert "■ queue disabled" in said[1]
-        assert "transmission  ▲ 40 messages not delivered: The target queue is disab" in said[-1]
+        undelivered = BrokerText.NOT_DELIVERED.render(
+            messages=BrokerText.MESSAGES.render(more="", count=40, plural="s")
+        )
+        assert f"transmission  ▲ {undelivered}: The target queue is disab" in said[-1]
         assert "queue disabled" in d.text(), "it is painted, not only written"
         assert "\x1b" not in d.text()
-        rates = "" if size[0] == 80 else "; no rates yet"
-        assert d.lines("summary") == f" ◦ The only queue is unknown: orders{rates}; Service Broker has a problem."
+        rates = "" if size[0] == 80 else SummaryText.NO_RATES
+        only = SummaryText.ONLY_QUEUE.render(state=SummaryText.ONE_UNKNOWN)
+        assert d.lines("summary") == f" ◦ {only}: orders{rates}{SummaryText.BROKER}{SummaryText.END}"
+        off = BrokerText.OFF.render(what="receive and enqueue", are="are", cause="", depth="", command="")
         if size[0] == 80:
             assert "because" in said[2]
-            assert "receive and enqueue are off (poison message handling turns" in said[2]
+            assert f"{off.rstrip('; ')}{BrokerText.POISON[:20]}" in said[2]
         else:
             assert "dbo.Mails" in said[2]
-            assert "receive and enqueue are off (poison" in said[1]
+            assert f"{off.rstrip('; ')}{BrokerText.POISON[:8]}" in said[1]
             assert "receiving" in said[2]
-            assert "1 of 3" in said[2]
+            assert BrokerPanelText.TASKS.render(running=1, maximum=3) in said[2]
             assert "4.2 s" in said[2]
-            assert "no activation" in said[3]
+            assert BrokerText.NO_ACTIVATION in said[3]
             assert "請求書" in said[3]
 
 
@@ -134,7 +142,8 @@ async def test_conversations_that_nobody_ends_have_a_line() -> None:
     async with dashboard((160, 40)) as d:
         await d.give(folded({**ROWS, "probe/broker_conversations": leak}))
         last = d.lines("broker").splitlines()[-1]
-        assert last.startswith(" conversations ▲ at least 5,000 conversations: 4,200 ended only by the other side,")
+        many = BrokerText.CONVERSATIONS.render(more=BrokerText.AT_LEAST, count=5_000)
+        assert last.startswith(f" conversations ▲ {many}: 4,200 {BrokerText.ENDED_BY_OTHER},")
 
 
 async def test_without_the_right_to_see_monitors_the_queues_are_shown_and_the_right_is_named() -> None:
@@ -144,7 +153,7 @@ async def test_without_the_right_to_see_monitors_the_queues_are_shown_and_the_ri
     async with dashboard((160, 40)) as d:
         await d.give(view)
         mails = next(line for line in d.lines("broker").splitlines() if "dbo.Mails" in line)
-        assert "not seen" in mails
+        assert BrokerText.NOT_SEEN in mails
         assert "not activated" not in d.lines("broker")
 
 

@@ -15,10 +15,12 @@ from qmon.model.view import QueueView, View
 from qmon.monitor.alerting import Alerting
 from qmon.tui.overview import causes
 from qmon.tui.overview import queue_rows as overview
+from qmon.tui.overview.causes import CauseText
 from qmon.tui.spans import line_width
 from tests.tui.driving import dashboard
 from tests.tui.pictures import SIZES, Compare, Shot
 from tests.tui.scripted import NASTY, SAMPLED_AT, queue, view
+from tests.wordings import has
 
 pytestmark = pytest.mark.unit
 
@@ -108,7 +110,8 @@ def test_each_verdict_of_a_cause_has_its_own_queues() -> None:
     (line,) = causes.cause_lines(found, 16, 120)
     said = "".join(text for text, _ in line)
     assert said.startswith(" ■ everything locked  session 61 ")
-    assert "1 of 16 queues [4]  ledger  cleanup held back: 3" in said
+    assert has(said, CauseText.QUEUES, count=1, total=16) and " [4]  ledger  " in said
+    assert has(said, CauseText.OTHER, verdict="cleanup held back", count=3)
     own = causes.own_proofs(found, queues)
     assert own["ledger"] == locked(3, "ledger").proof.removeprefix(found[0].about).strip()
     assert own["audit"] == queues[2].verdict.proof
@@ -123,17 +126,15 @@ def test_its_line_fits(cells: int) -> None:
 async def test_one_line_and_rows_that_say_what_is_theirs() -> None:
     async with dashboard((80, 24)) as d:
         await d.give(shop())
-        assert d.lines("causes").startswith(" ■ everything locked  session 61  11 of 12 queues [4]  orders, mails,")
+        shared = CauseText.QUEUES.render(count=11, total=12)
+        assert d.lines("causes").startswith(f" ■ everything locked  session 61  {shared} [4]  orders, mails,")
         rows = d.text().split("\n")[5:]
         assert rows[0].startswith(" orders ")
         assert rows[0].rstrip().endswith("■ everything locked [4]")
         assert rows[2].rstrip().endswith("■ everything locked +1"), "the key does not fit"
         assert "why: orders everything locked: session 61 (idle in transaction, transaction\n" in d.text()
         await d.resize(200, 50)
-        assert (
-            "session 61 (idle in transaction, transaction open 2 m 05 s, app-7, 10.0.0.7) blocks  11 of 12 queues"
-            in d.lines("causes")
-        )
+        assert f"{WHO} blocks  {shared}" in d.lines("causes")
         assert "4 sessions waiting to lock" in next(row for row in d.text().split("\n") if row.startswith(" mails "))
         await d.give(view([having("orders", locked(3, "orders")), queue("mails")], sequence=8))
         assert not d.app.screen.query_one("#causes").display

@@ -10,24 +10,27 @@ from pathlib import Path
 import pytest
 
 from qmon.config.add_queues import append_blocks, unused_name
-from qmon.config.config_file import Config, read_config
+from qmon.config.config_file import Config, ConfigText, read_config
 from qmon.engines.registry import engine_for
 from qmon.errors import BadInput
+from qmon.model.config_reader import KeyText
 from qmon.monitor.open import open_poller, resolver_for
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.operate.operator_context import create_context
 from qmon.tui.action_runner import ActionRunner
+from qmon.tui.actions.availability import DisabledText
 from qmon.tui.configuration import followed_config
-from qmon.tui.configuration.configured_app import ConfiguredApp
+from qmon.tui.configuration.configured_app import ConfigurationText, ConfiguredApp
 from qmon.tui.configuration.followed_config import FollowedConfig
-from qmon.tui.configuration.proposal_dialog import ProposalDialog
+from qmon.tui.configuration.proposal_dialog import ProposalDialog, ProposalText
 from qmon.tui.member import DashboardTarget
-from qmon.tui.overview.overview_screen import OverviewScreen
+from qmon.tui.overview.overview_screen import OverviewScreen, OverviewText
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, target_of
 from tests.facts import query
 from tests.tui.live import until
+from tests.wordings import has, pattern
 
 POSSIBLE = """
 CREATE TABLE parcels (id bigserial PRIMARY KEY, status text CHECK (status IN ('new', 'sent')), attempts int);
@@ -83,12 +86,12 @@ async def test_what_may_be_a_queue_is_proposed_written_and_watched(database: str
         )
         assert names(app) == []
         await pilot.press("W")
-        assert "no table is marked" in said(app)
+        assert has(said(app), ProposalText.NONE_MARKED)
         await pilot.press("space", "W")
         await until(pilot, lambda: names(app) == ["parcels"], "it is watched")
-        assert f"1 queue written to {path}" in said(app)
+        assert has(said(app), ConfigurationText.WRITTEN, queues="1 queue", path=path)
         await pilot.press("W")
-        await until(pilot, lambda: "no other table here looks like a queue" in said(app), "nothing more is there")
+        await until(pilot, lambda: has(said(app), ConfigurationText.NOTHING_FOUND), "nothing more is there")
     known = next(target for name, target in read_config(path).targets.items() if name != "other")
     assert target_of(known.connect).parameters == target_of(database).parameters
     assert [each["table"] for each in known.written.values()] == ["public.parcels"]
@@ -111,14 +114,15 @@ async def test_what_changes_in_the_file_counts_at_once_and_a_fault_changes_nothi
         more = "environment = 'staging'\nread_only = true\nprod = true\nbudget = '2%'\n"
         write(path, head + more + queues.format("b") + "[settings]\ninterval = '1s'\n")
         await until(pilot, lambda: names(app) == ["b"], "the other one is watched, and the first no longer")
-        assert "reloaded qmon.toml; restart qmon to apply: budget" in said(app)
+        restart = ConfigurationText.NEEDS_RESTART.render(keys="budget")
+        assert has(said(app), ConfigurationText.RELOADED, file="qmon.toml", restart=restart)
         assert (app.shown.environment, app.shown.prod, app.shown.read_only) == ("staging", True, True)
         assert app.runner is not None
         assert "read_only = true" in (app.runner.read_only_reason or "")
         assert app.source.interval_s == 1.0
         assert app.preferences.target_preferences(app.shown.target).interval_s is None, "the file's setting wins"
         write(path, head + queues.format("b") + "conect = 1\n")
-        await until(pilot, lambda: "conect: unknown key" in said(app), "the fault is reported")
+        await until(pilot, lambda: has(said(app), KeyText.UNKNOWN_KEY), "the fault is reported")
         assert (names(app), app.alerting) == (["b"], None)
         rule = "[[alert]]\nname = 'x'\nfigure = 'depth'\nwarn = 100\n"
         write(path, head + queues.format("b") + rule)
@@ -148,9 +152,10 @@ async def test_a_guessed_queue_is_kept_from_the_dashboard_and_can_be_acted_on_at
         screen = app.screen
         assert isinstance(screen, OverviewScreen)
         await until(pilot, lambda: "letters" in names(app) and len(app.candidate_tables) == 2, "it is guessed")
-        await until(pilot, lambda: "W: 1 only guessed, 1 more table may be a queue" in heading(app), "both are counted")
+        await until(pilot, lambda: has(heading(app), OverviewText.GUESSED, count=1), "the guessed queue is counted")
+        await until(pilot, lambda: has(heading(app), OverviewText.ONE_CANDIDATE), "the other table is counted")
         await pilot.press("r")
-        assert "press W to confirm it" in said(app)
+        assert has(said(app), DisabledText.ONLY_GUESSED)
         await pilot.press("enter", "W")
         await until(
             pilot,
@@ -162,10 +167,11 @@ async def test_a_guessed_queue_is_kept_from_the_dashboard_and_can_be_acted_on_at
         )
         await pilot.press("W")
         await until(pilot, lambda: not app.screen.disabled_reasons().get("requeue"), "it can be acted on")  # type: ignore[attr-defined]
-        assert f"1 queue written to {path}" in said(app)
+        assert has(said(app), ConfigurationText.WRITTEN, queues="1 queue", path=path)
         assert app.screen.disabled_reasons().get("redrive") is None  # type: ignore[attr-defined]
         await pilot.press("1")
-        await until(pilot, lambda: "W: 1 more table may be a queue" in heading(app), "one is left")
+        left = OverviewText.PROPOSE_KEY.render(queues=OverviewText.ONE_CANDIDATE)
+        await until(pilot, lambda: left in heading(app), "one is left")
     assert path.read_text().startswith("# mine\n")
     known = [target for name, target in read_config(path).targets.items() if name != "other"]
     assert [[queue["table"] for queue in each.written.values()] for each in known] == [["public.letters"]]
@@ -197,7 +203,7 @@ def test_a_file_that_cannot_take_a_queue_is_one_line_and_stays(database: str, tm
     follow = FollowedConfig(Config(path), database, target_of(database), lambda queues: None)
     found = follow.find_queues()
     path.write_text("conect = 1\n")
-    with pytest.raises(BadInput, match="conect: unknown key"):
+    with pytest.raises(BadInput, match=pattern(KeyText.UNKNOWN_KEY, path="conect")):
         follow.add_queues(found)
     assert path.read_text() == "conect = 1\n"
     blocked = FollowedConfig(Config(path / "qmon.toml"), database, target_of(database), lambda queues: None)
@@ -231,7 +237,7 @@ def test_queues_are_added_at_the_end_and_what_is_there_stays(tmp_path: Path) -> 
     assert [len(target.queues) for target in config.targets.values()] == [1]
     assert unused_name("shop", config) == "shop-2"
     before = path.read_text()
-    with pytest.raises(BadInput, match="a queue 'q' is already defined above"):
+    with pytest.raises(BadInput, match=pattern(ConfigText.QUEUE_TWICE, queue="q")):
         append_blocks(path, "shop", None, [block.format("shop")])
     assert path.read_text() == before
     assert set(tmp_path.iterdir()) == {path, link}

@@ -14,6 +14,7 @@ import pytest
 
 from qmon.model.consumer_list import ListedConsumer, Unknown
 from qmon.model.layout.layout import OwnerColumn
+from qmon.tui.consumers.consumer_rows import ConsumerText
 from qmon.tui.consumers.consumers_screen import ConsumerDetails, ConsumersScreen
 from tests.facts import connected, query
 from tests.jobs import TABLE, layout
@@ -90,7 +91,8 @@ async def test_a_consumer_that_waits_for_a_lock_shows_the_session_that_holds_it(
                 await real.pilot.press(WHO_KEYS[0])
                 await real.until(lambda: "mailer-7" in consumers(real), "the consumer")
                 await real.pilot.press(WHO_KEYS[1])
-                await real.until(lambda: f"session {number}" in real.text(), "what it waits for")
+                holders = ConsumerText.HOLDER.render(session=number)
+                await real.until(lambda: holders in real.text(), "what it waits for")
 
 
 async def test_a_pop_that_deletes_shows_the_messages_of_its_open_transaction(database: str, tmp_path: Path) -> None:

@@ -10,12 +10,14 @@ from typing import Final
 import pytest
 
 from qmon.model.layout.layout import Layout, StateColumn
+from qmon.model.layout.list_states import ListText
 from qmon.tui.actions.action_dialog import DialogStep
 from qmon.tui.failures.failures_screen import FailuresScreen
 from qmon.tui.message.message_screen import MessageScreen
 from tests.facts import query
 from tests.jobs import TABLE, layout
 from tests.tui.live import Real, looking
+from tests.wordings import has
 
 pytestmark = pytest.mark.server
 
@@ -139,5 +141,5 @@ async def test_without_an_error_column_the_panel_says_so_in_one_line(database: s
     query(database, TABLE + FAILED_ROWS)
     async with looking(database, tmp_path, layouts=[replace(FAILING, error=None)]) as real:
         await real.pilot.press(*WHY_KEYS)
-        await real.until(lambda: 'set error = "' in real.text(), "the reason")
+        await real.until(lambda: has(real.text(), ListText.NO_ERROR_COLUMN), "the reason")
         assert rows(real) == ()

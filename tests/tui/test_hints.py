@@ -19,6 +19,7 @@ from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.sessions.owners import Owners
 from qmon.model.snapshot import Snapshot
 from qmon.model.verdicts import CANNOT_TELL, RULES, RuleInput, judge_queue
+from qmon.model.waits.horizon_holders import HolderText
 from qmon.model.waits.queue_lock import QueueLock
 from qmon.tui import keys
 from qmon.tui.actions.availability import verdict_keys
@@ -69,6 +70,9 @@ def given(**evidence: Any) -> RuleInput:
     return replace(FINE, queue=replace(QueueEvidence(), **evidence))
 
 
+HOLDER_NAME = HolderText.SESSION.render(session=61)
+
+
 def held(by: str, waited_for: bool) -> RuleInput:
     """Return a locked queue; session 61 holds the horizon."""
     now: Snapshot = replace(snapshot(7), horizon=(HOLDER,))
@@ -96,8 +100,8 @@ def test_each_key_is_one_of_the_screen_and_does_what_answers_the_verdict(screen:
         ("paused", replace(FINE, pauses=(pause(Side.PRODUCERS),)), "p"),
         ("paused", replace(FINE, pauses=(pause(Side.CONSUMERS),)), "P"),
         ("paused", replace(FINE, pauses=(pause(Side.CONSUMERS), pause(Side.PRODUCERS))), "p P"),
-        ("everything locked", held("session 61", waited_for=True), "4"),
-        ("everything locked", held("session 61", waited_for=False), "3"),
+        ("everything locked", held(HOLDER_NAME, waited_for=True), "4"),
+        ("everything locked", held(HOLDER_NAME, waited_for=False), "3"),
         ("everything locked", held("session 62", waited_for=False), ""),
         ("ring hole", given(ring_loss=RingLoss(hole=7)), "R"),
         ("ring hole", given(ring_loss=RingLoss(hole=7, drawer=OPEN)), ""),

@@ -15,6 +15,7 @@ from qmon.monitor.state.target_history import TargetHistory
 from qmon.recording.write.recorder import Recorder
 from qmon.recording.write.recording_source import RecordingSource
 from qmon.tui.app import QmonApp
+from qmon.tui.history.history_panel import HistoryPanelText
 from qmon.tui.member import DashboardTarget
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, installed, target_of
@@ -22,6 +23,7 @@ from tests.recording.days import written
 from tests.tui.driving import Driver
 from tests.tui.histories import history, press
 from tests.tui.scripted import Clock, Scripted
+from tests.wordings import has
 
 
 async def test_what_is_recorded_now_and_what_was_recorded_before(database: str, tmp_path: Path) -> None:
@@ -47,7 +49,8 @@ async def test_what_is_recorded_now_and_what_was_recorded_before(database: str, 
             app.selected = "status"
             await press(driver, "5", "v")
             screen = history(driver)
-            assert "depth 0 at " in "\n".join(screen.query_one("#usual", Lines).plain_lines)
+            usual = "\n".join(screen.query_one("#usual", Lines).plain_lines)
+            assert "depth 0 " in usual and has(usual, HistoryPanelText.AT)
             assert screen.past is not None and screen.past.queues == ("fifo", "mails", "orders", "status")
             assert any(step is not None for step in screen.past.steps["ready"])
             app.selected = "mails"

@@ -16,7 +16,7 @@ from qmon.recording.history.collected_range import FIGURES
 from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.recording.history.range_query import PastRange, RangeReader
 from qmon.recording.history.recording_archive import RecordingArchive
-from qmon.tui.history.history_panel import axis_line, empty_reason
+from qmon.tui.history.history_panel import HistoryPanelText, axis_line, empty_reason
 from qmon.tui.history.shown_range import SPANS_S, ShownRange
 from qmon.tui.plots.range_plot import SCALE_CELLS, draw_cursor, range_plot_lines, scale_limits
 from qmon.tui.spans import line_width
@@ -162,4 +162,5 @@ def test_without_a_recording_the_range_grows_with_what_there_is() -> None:
 
 def test_a_range_that_is_damaged_says_so() -> None:
     past = replace(empty(datetime(2026, 10, 24, tzinfo=UTC), 300.0, 4), problem="the file ends early")
-    assert empty_reason(past, "ready", NOW, NOW + 60, UTC) == "damaged: the file ends early"
+    damaged = HistoryPanelText.DAMAGED.render(problem="the file ends early")
+    assert empty_reason(past, "ready", NOW, NOW + 60, UTC) == damaged

@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 
 from qmon.model.figure import Severity, Verdict
-from qmon.recording.history.baselines_reader import FILE_NAME
+from qmon.recording.history.baselines_reader import FILE_NAME, BaselinesText
 from qmon.recording.history.recording_archive import RecordingArchive, live_archive
 from qmon.recording.read.recording_paths import list_segments
-from qmon.tui.history.history_panel import step_index
+from qmon.tui.history.history_panel import HistoryPanelText, step_index
+from qmon.tui.history.history_screen import HistoryNotice
+from qmon.tui.history.marks import EventsText
 from qmon.tui.past_reader import KnownPast
 from qmon.tui.plots.range_plot import SCALE_CELLS
 from qmon.tui.widgets.plot_panel import PlotPanel
@@ -24,6 +26,7 @@ from tests.recording.days import BEGIN, ZONE, usual, written
 from tests.tui.driving import Driver, dashboard
 from tests.tui.histories import HOUR, history, press, read, shown
 from tests.tui.scripted import SAMPLED_AT, queue, view
+from tests.wordings import has
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +53,7 @@ async def test_the_last_hour_is_shown_first_and_figures_and_queues_are_chosen(da
         await press(d, "f", "f")
         assert "‹push›" in d.lines("figures") and "push" in d.lines("usual")
         await press(d, "f", "f")
-        assert "no data for complete of mails in this range" in d.lines("past")
+        assert has(d.lines("past"), HistoryPanelText.NO_DATA_OF_FIGURE, figure="complete", queue="mails")
         await press(d, "F", "F", "F", "F", "F")
         assert "‹blocked›" in d.lines("figures")
         await press(d, "f", "right_square_bracket")
@@ -79,21 +82,23 @@ async def test_ranges_are_longer_and_shorter_earlier_and_later(day: Path) -> Non
 async def test_jumps_choose_what_is_there_and_go_on_beyond_the_range(day: Path) -> None:
     async with shown(day) as d:
         await d.pilot.press("greater_than_sign")
-        await d.until(
-            lambda: "no more incidents or operations of this queue in this direction" in d.said(), "none is left"
-        )
+        await d.until(lambda: has(d.said(), HistoryNotice.NO_MORE_EVENTS), "none is left")
         await press(d, "less_than_sign")
-        assert "▲ Tue 17:59:00–18:02:00 (3 m 00 s)  consumers fall behind" in d.lines("event")
+        time = EventsText.TIME.render(since="Tue 17:59:00", until="18:02:00", duration="3 m 00 s")
+        assert f"▲ {time}  consumers fall behind" in d.lines("event")
         await press(d, "less_than_sign")
         assert "◆ Tue 14:24:00  requeue done: 40 by anna@ops-1, worker died" in d.lines("event")
-        assert "△ 2.9×  ▒ usual Tue 14:00: " in d.lines("usual")
+        assert "△ 2.9×  ▒ " in d.lines("usual")
+        assert has(d.lines("usual"), HistoryPanelText.USUAL, hour="Tue 14:00")
         await press(d, "less_than_sign")
-        assert "■ Tue 13:59:00–14:29:00 (30 m 00 s)  stuck in progress: 7 in progress" in d.lines("event")
-        assert "from 9 weeks" in d.lines("usual")
+        time = EventsText.TIME.render(since="Tue 13:59:00", until="14:29:00", duration="30 m 00 s")
+        assert f"■ {time}  stuck in progress: 7 in progress" in d.lines("event")
+        assert has(d.lines("usual"), HistoryPanelText.USUAL, weeks=9)
         await press(d, "w", "w")
-        assert "1 of 3" in d.lines("event") and "■━" in d.lines("past") and "◆" in d.lines("past")
+        assert has(d.lines("event"), EventsText.POSITION, number=1, count=3)
+        assert "■━" in d.lines("past") and "◆" in d.lines("past")
         await press(d, "greater_than_sign")
-        assert "2 of 3  ◆" in d.lines("event")
+        assert has(d.lines("event"), EventsText.POSITION, number=2, count=3) and "◆" in d.lines("event")
 
 
 async def test_the_replay_goes_to_the_chosen_mark(day: Path) -> None:
@@ -114,7 +119,7 @@ async def test_an_empty_range_says_where_the_recording_is(day: Path) -> None:
     async with shown(day, "g", *["pagedown"] * 8, "v") as d:
         since, until = hours(d)
         assert 4.0 < since < until < 5.0
-        assert "no data in this range; there is data from Tue 2026-11-17 07:00" in d.lines("past")
+        assert has(d.lines("past"), HistoryPanelText.NO_DATA, since="Tue 2026-11-17 07:00")
         assert not d.lines("event").strip()
 
 
@@ -125,28 +130,29 @@ async def test_what_is_damaged_is_said_and_the_rest_is_drawn(day: Path, tmp_path
     data[200:600] = b"\x00" * 400
     broken.write_bytes(bytes(data))
     async with shown(tmp_path / "copy", "w", "w") as d:
-        assert "damaged: " in d.lines("choice") and broken.name[:12] in d.lines("choice")
+        assert has(d.lines("choice"), HistoryPanelText.DAMAGED) and broken.name[:12] in d.lines("choice")
         assert "2,000" in d.lines("past")
 
 
 async def test_an_older_recording_has_no_gap(tmp_path: Path) -> None:
     written(tmp_path, 1.0, snapshots=24.0, change=lambda figures: replace(figures, gap=()))
     async with shown(tmp_path, "f", hours=0.5) as d:
-        assert "no data for gap of mails in this range" in d.lines("past")
+        assert has(d.lines("past"), HistoryPanelText.NO_DATA_OF_FIGURE, figure="gap", queue="mails")
         await press(d, "F")
-        assert "no usual range: no baselines yet" in d.lines("usual")
+        assert has(d.lines("usual"), HistoryPanelText.NO_USUAL_RANGE, reason=HistoryPanelText.NO_BASELINES)
 
 
 async def test_few_weeks_and_damaged_files_give_no_band(day: Path, tmp_path: Path) -> None:
     written(tmp_path / "few", 1.0, snapshots=24.0)
     usual(tmp_path / "few", weeks=3)
     async with shown(tmp_path / "few", hours=0.5) as d:
-        assert "no usual range: fewer than 4 weeks of data for these hours" in d.lines("usual") and "▒" not in d.lines(
-            "usual"
-        )
+        few = HistoryPanelText.TOO_FEW_WEEKS.render(weeks=4)
+        assert has(d.lines("usual"), HistoryPanelText.NO_USUAL_RANGE, reason=few) and "▒" not in d.lines("usual")
     (tmp_path / "few" / FILE_NAME).write_text("{")
     async with shown(tmp_path / "few", hours=0.5) as d:
-        assert f"no usual range: {FILE_NAME}: is damaged" in d.lines("usual")
+        damaged = BaselinesText.NOT_JSON.render(path=FILE_NAME)
+        shown_part = HistoryPanelText.NO_USUAL_RANGE.render(reason=damaged)[:40]
+        assert shown_part in d.lines("usual")
 
 
 @asynccontextmanager
@@ -242,16 +248,16 @@ async def test_where_the_memory_ends_it_says_how_to_keep_more() -> None:
         await press(d, "left")
         screen._read_range()
         await read(d)
-        assert "record more: `qmon connect orders-prod --record DIR`" in d.lines("past").replace("\n  ", " ")
+        assert has(d.lines("past"), HistoryPanelText.RECORD_MORE, target="orders-prod")
         await d.pilot.press("enter")
-        await d.until(lambda: "only a replay can jump to a moment" in d.said(), "the reason why nothing happens")
+        await d.until(lambda: has(d.said(), HistoryNotice.NO_REPLAY), "the reason why nothing happens")
 
 
 async def test_where_it_is_wide_events_are_listed_beside_the_plot() -> None:
     async with remembered(65, size=(200, 50)) as d:
         await d.press("5")
         await read(d)
-        assert "incidents and operations  1" in d.lines("events")
+        assert has(d.lines("events"), EventsText.TITLE)
         assert "stuck in progress: 7 in progress" in d.lines("events")
         await d.resize(120, 40)
         assert not d.app.screen.query_one("#events").display
@@ -272,7 +278,7 @@ async def test_beside_a_live_target_the_end_is_now(tmp_path: Path) -> None:
         await press(d, "right_square_bracket")
         assert "orders" in d.lines("choice"), "it was recorded, although it is no longer among the queues"
         await press(d, "right_square_bracket")
-        assert "no data in this range" in d.lines("past")
+        assert has(d.lines("past"), HistoryPanelText.NO_DATA)
 
 
 async def test_a_target_that_gives_no_figures_still_has_its_past(tmp_path: Path) -> None:
@@ -296,14 +302,14 @@ async def test_a_slow_disk_holds_up_nothing_and_escape_stops_reading(tmp_path: P
         async with dashboard(known=KnownPast(RecordingArchive(paths, ZONE, clock=lambda: BEGIN + HOUR))) as d:
             await d.give(view([queue("mails")]))
             await d.press("5")
-            assert "reading 0 % · esc stops" in d.lines("choice")
+            assert has(d.lines("choice"), HistoryPanelText.READING, share="0 %")
             await d.press("f")
             assert "‹gap›" in d.lines("figures")
             await d.press("escape")
-            assert d.app.current_mode == "history" and "stopped: part of the range was not read" in d.lines("choice")
+            assert d.app.current_mode == "history" and has(d.lines("choice"), HistoryPanelText.STOPPED)
             disk.set()
             await press(d, "w")
-            assert "stopped" not in d.lines("choice") and "gap " in d.lines("usual")
+            assert not has(d.lines("choice"), HistoryPanelText.STOPPED) and "gap " in d.lines("usual")
     finally:
         disk.set()
 

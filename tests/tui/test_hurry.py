@@ -16,6 +16,7 @@ from textual.geometry import Size
 
 from qmon.tui.message.message_screen import MessageScreen
 from qmon.tui.shared.help import Help
+from qmon.tui.shared.saving import SavingText
 from qmon.tui.shared.text_dialog import TextDialog
 from qmon.tui.widgets.dialog import Dialog, leave_screen
 from tests.recording.days import written
@@ -24,6 +25,7 @@ from tests.tui.driving import Driver, dashboard
 from tests.tui.opening import found
 from tests.tui.opening import shown as opened_message
 from tests.tui.scripted_acting import Script, ScriptedOffice
+from tests.wordings import has
 
 # Keys that open a dialog of the dashboard.
 LIVE: Final = {"help": "question_mark", "palette": "colon", "columns": "C", "a file": "ctrl+s", "a plan": "p"}
@@ -129,7 +131,7 @@ async def test_a_home_folder_that_is_not_known_and_a_name_that_is_none_are_said(
         bar.open(name)  # type: ignore[attr-defined]  # it is of that class
         await d.press("enter")
         said = d.said()
-        assert ("is unknown" in said) or ("file name" in said) or ("must end in" in said), said
+        assert ("is unknown" in said) or ("file name" in said) or has(said, SavingText.UNKNOWN_ENDING), said
         assert d.app.is_running
 
 

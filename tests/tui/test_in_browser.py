@@ -13,12 +13,14 @@ import pytest
 from textual.screen import ModalScreen
 
 from qmon.tui import keys
+from qmon.tui.app import AppText
 from qmon.tui.screen_list import ENTRIES
 from qmon.tui.shared import palette
+from qmon.tui.shared.palette import PaletteHint
 from tests.tui.driving import Driver, dashboard
 
 PLACE: Final = "ops-1"
-WHY: Final = "not available in a browser; use qmon connect"
+WHY: Final = AppText.IN_BROWSER
 _WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_TRUNC
 _CHANGES: Final = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.symlink", "os.chmod", "os.truncate"}
 _CHANGES_ELSEWHERE: Final = {"subprocess.Popen", "os.system", "os.fork", "os.exec", "os.posix_spawn", "webbrowser.open"}
@@ -137,5 +139,5 @@ async def test_saving_and_suspending_say_why_not(screen: str) -> None:
             assert d.said() == WHY
         for name in ("save", "suspend"):
             await d.press("colon", *name)
-            assert f"not now: {WHY[:20]}" in d.text()
+            assert PaletteHint.NOT_NOW.render(why=WHY[:20]) in d.text()
             await d.press("escape")

@@ -19,16 +19,17 @@ from qmon.model.figure import Figure
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.reasons import Reason
 from qmon.tui import keys
-from qmon.tui.app import QmonApp
+from qmon.tui.app import AppText, QmonApp
 from qmon.tui.fleet.fleet_app import FleetApp
 from qmon.tui.member import DashboardTarget
 from qmon.tui.palette_items import PaletteItem, word_items
 from qmon.tui.sanitize import text_width
 from qmon.tui.screen_list import ENTRIES, ScreenEntry
 from qmon.tui.shared import topics
+from qmon.tui.shared.header import HeaderText
 from qmon.tui.shared.help import Help, all_bindings, help_lines
 from qmon.tui.shared.keybar import keybar_lines
-from qmon.tui.shared.palette import Palette, matching_items
+from qmon.tui.shared.palette import Palette, PaletteHint, matching_items
 from qmon.tui.themes import DARK, LIGHT, PLAIN
 from qmon.tui.widgets.button import Button
 from qmon.tui.widgets.filter_bar import FilterBar
@@ -38,6 +39,7 @@ from tests.tui.fleet import fleet
 from tests.tui.histories import shown
 from tests.tui.scripted import Scripted, view
 from tests.tui.scripted_acting import Script, ScriptedOffice
+from tests.wordings import has
 
 OTHER_POLL = [key for key in keys.bindings_in(keys.APP) if key.id != "poll-now"]
 SCREENS = {
@@ -238,14 +240,14 @@ async def test_a_click_on_a_screen_or_a_key_presses_it() -> None:
 async def test_plus_and_minus_change_the_interval_live() -> None:
     async with dashboard() as d:
         await d.give()
-        assert "every 1.0 s" in d.lines("header")
+        assert has(d.lines("header"), HeaderText.EVERY, duration="1.0 s")
         await d.press("minus", "minus")
         assert ("interval", 2.0) in d.source.asked
         assert ("interval", 5.0) in d.source.asked
-        assert "every 5.0 s" in d.lines("header")
+        assert has(d.lines("header"), HeaderText.EVERY, duration="5.0 s")
         await d.press("plus", "plus", "plus", "plus", "equals_sign")
         assert d.source.interval_s == 0.5
-        assert "every 0.5 s" in d.lines("header")
+        assert has(d.lines("header"), HeaderText.EVERY, duration="0.5 s")
 
 
 async def test_n_polls_now() -> None:
@@ -314,7 +316,7 @@ async def test_the_palette_goes_to_any_queue_by_some_of_its_letters() -> None:
             assert d.app.current_mode == "queue"
             assert d.app.selected == name
         await d.press("3", "ctrl+p", *"zzzz")
-        assert "no action, queue or word matches" in d.text()
+        assert has(d.text(), PaletteHint.NO_MATCH)
         await d.press("enter")
         assert d.app.current_mode == "waits", "nothing was chosen"
 
@@ -457,7 +459,7 @@ async def test_ctrl_c_asks_before_it_leaves() -> None:
         await d.give()
         await d.press("ctrl+c")
         assert d.app.is_running
-        assert "press ctrl+c again, or q, to quit" in d.said()
+        assert has(d.said(), AppText.PRESS_AGAIN)
         await d.press("ctrl+c")
         assert not d.app.is_running
 

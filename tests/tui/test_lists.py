@@ -11,15 +11,19 @@ from textual.pilot import Pilot
 from qmon.model.cost_budget import Throttled
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import StateColumn
-from qmon.model.reasons import Reason
+from qmon.model.layout.list_states import ListText
 from qmon.model.samples.listing_samples import PAGE_SIZE, PagePosition, PageRequest, PageSample
 from qmon.model.samples.polled_samples import MessageSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import QueueView, View
 from qmon.tui import redacting_fold
+from qmon.tui.app import AppText
+from qmon.tui.queue.message_lists import ListsText
+from qmon.tui.queue.queue_screen import QueueScreenText
 from tests.tui.driving import Driver, dashboard
 from tests.tui.pictures import SIZES, Compare, Shot
 from tests.tui.scripted import part, queue, snapshot, view
+from tests.wordings import has
 
 FIRST = 9_120_311
 
@@ -70,7 +74,7 @@ async def test_l_goes_through_the_lists_that_the_queue_has() -> None:
             await d.press("l")
             seen.append(wanted.state if (wanted := focus(d)) is not None else None)
         assert seen == ["ready", "in_progress", "stuck", "dead", "done", None, "ready"]
-        assert "no list of scheduled: this table has no column for the due time" in d.said()
+        assert has(d.said(), ListsText.NO_LIST, states="scheduled", why=ListText.NO_DUE_TIME)
         await d.press("L", "L")
         assert focus(d) == PageRequest("done")
 
@@ -79,26 +83,28 @@ async def test_a_page_says_how_many_of_how_many_and_which_page_it_is() -> None:
     async with dashboard() as d:
         await opened(d, "ready", "in progress", "stuck", "dead")
         assert d.lines("rows-heading").startswith("── dead messages ──")
-        assert "the next poll reads the rows" in d.text()
+        assert has(d.text(), QueueScreenText.ROWS_NOT_READ)
         following = PagePosition("9120410", "9120410")
         await d.give(answer(PageRequest("dead"), dead(PAGE_SIZE), following))
-        assert d.lines("rows-heading").startswith("── dead messages  100 of 12,431, page 1 · by `queue_id` ──")
+        assert d.lines("rows-heading").startswith("── dead messages  ")
+        of_all = ListsText.SHOWN_OF.render(shown="100", count="12,431")
+        assert has(d.lines("rows-heading"), ListsText.PAGE, messages=of_all, number=1)
+        assert has(d.lines("rows-heading"), ListsText.BY, order="`queue_id`", direction="")
         assert d.grid.row_keys[:2] == (str(FIRST), str(FIRST + 1))
         await d.press("full_stop")
         assert focus(d) == PageRequest("dead", following)
         assert d.grid.row_keys == ()
         await d.give(answer(PageRequest("dead", following), dead(31, FIRST + PAGE_SIZE)))
-        assert d.lines("rows-heading").startswith(
-            "── dead messages  101–131 of 12,431, page 2, the last · by `queue_id` ──"
-        )
+        part_of_all = ListsText.SHOWN_OF.render(shown=ListsText.PART.render(first="101", last="131"), count="12,431")
+        assert has(d.lines("rows-heading"), ListsText.THE_LAST_PAGE, messages=part_of_all, number=2)
         assert d.grid.cursor == str(FIRST + PAGE_SIZE)
         await d.press("full_stop")
-        assert "this is the last page" in d.said()
+        assert has(d.said(), ListsText.LAST_PAGE)
         await d.press("comma")
         assert focus(d) == PageRequest("dead")
         await d.give(answer(PageRequest("dead"), dead(PAGE_SIZE), following))
         await d.press("comma")
-        assert "this is the first page" in d.said()
+        assert has(d.said(), ListsText.FIRST_PAGE)
 
 
 async def test_a_list_has_a_column_of_errors_while_a_message_has_one_and_there_is_room() -> None:
@@ -157,13 +163,13 @@ async def test_columns_sort_the_page_and_the_heading_says_so() -> None:
         await d.give(answer(PageRequest("dead"), dead(PAGE_SIZE), PagePosition("7", "7")))
         assert "▾" not in d.text()
         await d.press("s")
-        assert "this page sorted by age" in d.lines("rows-heading")
+        assert has(d.lines("rows-heading"), QueueScreenText.SORTED_BY, column="age")
         await d.press("S")
         assert d.grid.row_keys[0] == str(FIRST + PAGE_SIZE - 1)
         await d.press(*"ssss")
-        assert "this page sorted by attempts" in d.lines("rows-heading")
+        assert has(d.lines("rows-heading"), QueueScreenText.SORTED_BY, column="attempts")
         await d.press("s")
-        assert "sorted" not in d.lines("rows-heading")
+        assert not has(d.lines("rows-heading"), QueueScreenText.SORTED_BY)
         assert d.grid.row_keys[0] == str(FIRST)
 
 
@@ -174,23 +180,24 @@ async def test_the_order_of_the_whole_list_is_turned_around() -> None:
         await d.press("full_stop", "S")
         assert focus(d) == PageRequest("dead", None, descending=True)
         await d.give(answer(PageRequest("dead", None, descending=True), dead(9)))
-        assert "9 of 12,431 · by `queue_id`, highest first" in d.lines("rows-heading")
+        assert has(d.lines("rows-heading"), ListsText.SHOWN_OF, shown="9", count="12,431")
+        assert has(d.lines("rows-heading"), ListsText.BY, order="`queue_id`", direction=ListsText.HIGHEST_FIRST)
 
 
 async def test_what_was_looked_at_and_what_may_be_missing_is_said() -> None:
     async with dashboard(size=(200, 40)) as d:
         await opened(d, "ready", "in progress", "stuck", "dead")
         await d.give(answer(PageRequest("dead"), (), PagePosition("7", "7"), every=True, looked=2_000))
-        assert "no index for this list: 2,000 rows read by `queue_id`" in d.lines("rows-heading")
-        assert "no dead message among these 2,000 rows" in d.text()
+        assert has(d.lines("rows-heading"), ListsText.NO_INDEX, count="2,000", order="`queue_id`", direction="")
+        assert has(d.text(), ListsText.NONE_ON_PAGE, message="dead message", count="2,000")
         await d.give(answer(PageRequest("dead"), dead(3), cut=True))
-        assert "too many messages share one `queue_id`: some messages are missing" in d.lines("rows-heading")
+        assert has(d.lines("rows-heading"), ListsText.MANY_SHARE, order="`queue_id`")
         await d.give(answer(PageRequest("dead"), dead(3), cut=True, order="", looked=2_000))
-        assert "unsorted, because no index gives an order: only 2,000 rows read" in d.lines("rows-heading")
+        assert has(d.lines("rows-heading"), ListsText.UNSORTED, count="2,000")
         await d.give(answer(PageRequest("dead"), (), why="no index leads with `status` or `queue_id`"))
         assert "no index leads with `status` or `queue_id`" in d.text()
         await d.give(answer(PageRequest("dead"), ()))
-        assert " no dead message\n" in d.text()
+        assert f" {ListsText.NONE.render(message='dead message')}\n" in d.text()
 
 
 async def test_a_list_that_is_read_less_often_than_its_queue_stays() -> None:
@@ -248,7 +255,7 @@ async def test_a_queue_without_lists_says_why() -> None:
     async with dashboard() as d:
         await d.give(view([found]))
         await d.press("enter", "l")
-        assert "the messages have no id" in d.said()
+        assert has(d.said(), ListText.NO_ID)
         assert focus(d) is None
 
 
@@ -260,13 +267,14 @@ async def test_a_ring_lists_what_is_ready_from_the_first_and_what_is_in_progress
         assert focus(d) == PageRequest("ready")
         await d.press("l")
         assert focus(d) == PageRequest("in_progress", descending=True)
-        assert "no list of scheduled: a ring has no due time" in d.said()
+        assert has(d.said(), ListsText.NO_LIST, states="scheduled", why=ListText.RING_HAS_NO_DUE_TIME)
         listing, following = PageRequest("in_progress", descending=True), PagePosition("2000")
         page = PageSample(listing, order="message_id", looked=2_000, every=True, next=following)
         held = tuple(MessageSample(str(n), "in_progress", 2.0, None, None, f"m{n}") for n in (4_000, 3_998))
         await d.give(view([replace(ring, messages=held, page=page)]))
         assert d.grid.row_keys == ("4000", "3998")
-        assert "no index for this list: 2,000 rows read by `message_id`, highest first" in d.text()
+        highest = ListsText.HIGHEST_FIRST
+        assert has(d.text(), ListsText.NO_INDEX, count="2,000", order="`message_id`", direction=highest)
         await d.press("space", "down", "space")
         assert d.app.screen.message_choice().ids == ("3998", "4000")  # type: ignore[attr-defined]
         await d.press("enter")
@@ -275,8 +283,8 @@ async def test_a_ring_lists_what_is_ready_from_the_first_and_what_is_in_progress
         assert focus(d) == PageRequest("in_progress", following, descending=True)
         await d.press("l")
         assert focus(d) is None
-        for why in ("a ring does not record when", Reason.RING_HAS_NO_DEAD, "frees the slot"):
-            assert why in d.said()
+        for why in (ListText.RING_HAS_NO_POP_TIME, ListText.RING_HAS_NO_DEAD, ListText.RING_HAS_NO_DONE):
+            assert has(d.said(), why)
 
 
 async def test_a_queue_of_a_table_with_several_has_the_lists_of_its_states() -> None:
@@ -292,7 +300,7 @@ async def test_of_a_serve_no_other_list_can_be_had() -> None:
     async with dashboard(served="https://h") as d:
         await d.give(view([invoices()]))
         await d.press("enter", "l")
-        assert "not possible with data from" in d.said()
+        assert has(d.said(), AppText.FROM_SERVE, address="https://h")
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")

@@ -8,6 +8,7 @@ from textual.pilot import Pilot
 from qmon.operate.message import Message
 from qmon.tui.app import QmonApp
 from qmon.tui.member import DashboardTarget
+from qmon.tui.message.message_screen import MessageScreenText
 from qmon.tui.widgets.pager import Pager
 from tests.tui.opening import found
 from tests.tui.pictures import SIZES, Compare
@@ -36,7 +37,7 @@ def picture(snap_compare: Compare, size: tuple[int, int], message: Message | Non
             for _ in range(3):
                 await pilot.pause()
             await pilot.press(key)
-        while "reading the message" in "".join(app.screen.query_one("#payload", Pager).plain_rows):
+        while MessageScreenText.READING in "".join(app.screen.query_one("#payload", Pager).plain_rows):
             await pilot.pause(0.02)
         for _ in range(3):
             await pilot.pause()

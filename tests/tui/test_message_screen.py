@@ -8,13 +8,15 @@ import pytest
 
 from qmon.errors import LockTimeout
 from qmon.operate.message import MessageColumn
-from qmon.tui.message.message_panel import payload_lines
-from qmon.tui.message.message_screen import MessageScreen
+from qmon.tui.message.message_panel import MessagePanelText, payload_lines
+from qmon.tui.message.message_screen import MessageScreen, MessageScreenText
 from qmon.tui.message.payload import payload_text
-from qmon.tui.widgets.pager import Pager
+from qmon.tui.screen_texts import ScreenText
+from qmon.tui.widgets.pager import Pager, PagerText
 from tests.tui.driving import Driver, dashboard, later
 from tests.tui.opening import PAYLOAD, found, shown
 from tests.tui.scripted_acting import Script, ScriptedOffice
+from tests.wordings import has
 
 
 def pager(d: Driver, name: str = "payload") -> list[str]:
@@ -29,11 +31,14 @@ async def test_the_whole_payload_is_one_key_away() -> None:
         assert script.asked == [("message", "invoices", "9120311", "app-7/61")]
         assert json.loads("".join(pager(d))) == json.loads(PAYLOAD)
         assert '      "count": 2' in pager(d)
-        assert "JSON, 91 B · read 0 s ago" in d.lines("payload-heading")
-        assert "message 9120311   of invoices   ▲ stuck" in d.lines("title")
-        assert "1 of 12 listed" in d.lines("title")
+        assert "JSON, 91 B" in d.lines("payload-heading")
+        assert has(d.lines("payload-heading"), ScreenText.READ_AGO, age="0 s")
+        assert "message 9120311   " in d.lines("title") and "   ▲ stuck" in d.lines("title")
+        assert has(d.lines("title"), MessagePanelText.OF_QUEUE, queue="invoices")
+        assert has(d.lines("title"), MessageScreenText.POSITION, number=1, count=12)
         assert "in queue 4 m 48 s   in progress 2 h 05 m   attempts 1" in d.lines("facts")
-        assert "app-7/61: session 61 (mailer, shop, app-7): idle in transaction for 2 h 05 m" in d.lines("facts")
+        assert has(d.lines("facts"), MessagePanelText.OWNER, owner="app-7/61")
+        assert "session 61 (mailer, shop, app-7): idle in transaction for 2 h 05 m" in d.lines("facts")
         await d.press("escape")
         assert d.app.current_mode == "queue"
         assert not isinstance(d.app.screen, MessageScreen)
@@ -48,7 +53,7 @@ async def test_every_column_with_its_type_and_nothing_that_a_terminal_obeys() ->
         assert "00 01 fe ff" in lines
         assert lines[lines.index("nothing  inet") + 1] == "NULL"
         told = " ".join(lines)
-        assert "your role may not read this column; to fix: GRANT SELECT" in told
+        assert has(told, MessagePanelText.NOT_ALLOWED) and "GRANT SELECT" in told
         assert "\x1b" not in d.text()
 
 
@@ -57,9 +62,9 @@ async def test_the_next_message_and_the_one_before_to_the_ends_of_the_list() -> 
     async with dashboard(runner=ScriptedOffice(script)) as d:
         await shown(d)
         await d.press("left_square_bracket")
-        assert "this is the first message of the list" in d.said()
+        assert has(d.said(), MessageScreenText.FIRST)
         await d.press("right_square_bracket", "right_square_bracket")
-        assert "3 of 12 listed" in d.lines("title")
+        assert has(d.lines("title"), MessageScreenText.POSITION, number=3, count=12)
         assert [each[2] for each in script.asked] == ["9120311", "9120324", "9120337"]
         await d.press("left_square_bracket")
         assert "message 9120324" in d.lines("title")
@@ -71,15 +76,15 @@ async def test_a_search_goes_from_place_to_place() -> None:
         await shown(d)
         assert pager(d)[0] == "line 0 "
         await d.press("slash", *"needle", "enter")
-        assert "1 of 10 found" in d.lines("payload-heading")
+        assert has(d.lines("payload-heading"), MessageScreenText.FOUND, number=1, count=10)
         assert "line 50 NEEDLE" in pager(d)
         await d.press("greater_than_sign", "greater_than_sign")
         assert "line 250 NEEDLE" in pager(d)
         await d.press("less_than_sign", "less_than_sign", "less_than_sign")
         assert "line 950 NEEDLE" in pager(d)
-        assert "10 of 10 found" in d.lines("payload-heading")
+        assert has(d.lines("payload-heading"), MessageScreenText.FOUND, number=10, count=10)
         await d.press("escape")
-        assert "found" not in d.lines("payload-heading")
+        assert not has(d.lines("payload-heading"), MessageScreenText.FOUND)
         assert isinstance(d.app.screen, MessageScreen)
 
 
@@ -89,8 +94,7 @@ async def test_it_scrolls_by_rows_screens_and_to_its_ends() -> None:
         await shown(d)
         await d.press("down", "j")
         assert pager(d)[0] == "line 2"
-        assert "lines 3–" in d.lines("payload-heading")
-        assert "of 1,000" in d.lines("payload-heading")
+        assert has(d.lines("payload-heading"), PagerText.LINES, first=3, count=1_000)
         await d.press("end")
         assert pager(d)[-1] == "line 999"
         await d.press("pageup")
@@ -106,7 +110,7 @@ async def test_a_cut_payload_says_how_long_it_is() -> None:
     script = Script(message=found("x" * 5_000, cut=True, size=5_242_880))
     async with dashboard(runner=ScriptedOffice(script)) as d:
         await shown(d)
-        assert "text, 5.0 MB, cut: only the beginning is shown" in d.lines("payload-heading")
+        assert f"text, 5.0 MB{MessagePanelText.CUT}" in d.lines("payload-heading")
 
 
 async def test_it_is_read_again_on_a_key_and_not_by_itself() -> None:
@@ -115,19 +119,20 @@ async def test_it_is_read_again_on_a_key_and_not_by_itself() -> None:
         await shown(d)
         await d.give(later(1.0, sequence=2))
         await d.wait(9.4)
-        assert "read 9 s ago" in d.lines("payload-heading")
+        assert has(d.lines("payload-heading"), ScreenText.READ_AGO, age="9 s")
         assert len(script.asked) == 1
         await d.press("n")
-        await d.until(lambda: len(script.asked) == 2 and "read 0 s ago" in d.lines("payload-heading"))
+        just_read = ScreenText.READ_AGO.render(age="0 s")
+        await d.until(lambda: len(script.asked) == 2 and just_read in d.lines("payload-heading"))
 
 
 async def test_one_that_is_gone_or_locked_says_so_with_what_the_list_knew() -> None:
     script = Script()
     async with dashboard(runner=ScriptedOffice(script)) as d:
         await shown(d)
-        assert "the message is gone (popped, moved or deleted)" in " ".join(pager(d))
+        assert has(" ".join(pager(d)), MessageScreenText.GONE)
         assert "gone" in d.lines("title")
-        assert "read 0 s ago" in d.lines("payload-heading")
+        assert has(d.lines("payload-heading"), ScreenText.READ_AGO, age="0 s")
         assert '  {"to": "ada@example.org", "template": "welcome"}'[:40] in "".join(pager(d, "columns"))
         script.fault = LockTimeout("locked by session 61 (mailer)")
         await d.press("n")
@@ -140,7 +145,7 @@ async def test_one_that_is_gone_or_locked_says_so_with_what_the_list_knew() -> N
 async def test_without_a_connection_it_says_why() -> None:
     async with dashboard() as d:
         await shown(d)
-        assert "view only: messages are read only from a live target" in " ".join(pager(d))
+        assert has(" ".join(pager(d)), MessageScreenText.VIEW_ONLY)
         assert "ada@example.org" in " ".join(pager(d, "columns"))
 
 

@@ -15,15 +15,21 @@ from qmon.model.layout.layout import TableName
 from qmon.model.reasons import Reason
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import QueueView
+from qmon.tui.overview.overview_screen import OverviewText
+from qmon.tui.overview.panels import TargetLineText
+from qmon.tui.overview.summary import SummaryText
+from qmon.tui.screen_texts import ScreenText
 from tests.tui.driving import dashboard, later
 from tests.tui.scripted import NASTY, queue, target, twelve, view
+from tests.wordings import has
 
 
 async def test_the_worst_verdict_is_first_and_its_proof_is_told() -> None:
     async with dashboard() as d:
         await d.give()
         assert d.grid.row_keys[:4] == ("invoices", "mails", "orders", "payroll")
-        assert d.lines("why").startswith("  why: invoices stuck in progress for 9 m 05 s: 7 in progress")
+        lasted = TargetLineText.HELD_FOR.render(duration="9 m 05 s")
+        assert d.lines("why").startswith(f"  why: invoices stuck in progress{lasted}: 7 in progress")
         assert "■ stuck in progress" in d.text()
 
 
@@ -34,7 +40,7 @@ async def test_the_target_line() -> None:
         assert "tx/s 1,204" in said
         assert "blocked 1" in said
         assert "waits Lock:tuple 3, IO:DataFileRead 1" in said
-        assert "1 probe failing" in said
+        assert has(said, TargetLineText.FAILING, probes="1 probe")
 
 
 async def test_unknown_is_a_dash_and_never_zero() -> None:
@@ -152,7 +158,7 @@ async def test_the_cursor_goes_to_the_neighbour_when_its_queue_is_gone() -> None
         assert d.grid.cursor == "orders"
         await d.give(view([], sequence=9, at=2))
         assert d.grid.row_keys == ()
-        assert "no queue is known" in d.text()
+        assert has(d.text(), SummaryText.NO_QUEUE)
 
 
 @pytest.mark.parametrize(("typed", "left"), [("mail", {"mails"}), ("RING", {"orders", "webhooks"}), ("!healthy", None)])
@@ -185,7 +191,7 @@ async def test_a_filter_that_nothing_matches_says_so() -> None:
         await d.give()
         await d.press("slash", "x", "y", "z", "enter")
         assert d.grid.row_keys == ()
-        assert "no queue matches xyz" in d.text()
+        assert has(d.text(), ScreenText.NO_MATCH, what="queue", filter="xyz")
 
 
 async def test_enter_goes_deeper_and_escape_back_to_the_same_queue() -> None:
@@ -348,10 +354,10 @@ async def test_trouble_outside_of_the_queues_is_told_at_every_size(size: tuple[i
     async with dashboard(size) as d:
         await d.give(view(server=full))
         assert "server: 37 of 40 sessions are used" in d.lines("why")
-        assert "the server has a problem" in d.text() or size[0] < 120
+        assert has(d.text(), SummaryText.SERVER) or size[0] < 120
         assert size[0] < 200 or "all sessions 37 of 40" in d.lines("target")
         await d.give(view([queue("one")], sequence=8, at=1.0, server=full))
-        assert "the server has a problem" in d.lines("summary")
+        assert has(d.lines("summary"), SummaryText.SERVER)
         assert "server: 37 of 40 sessions are used" in d.lines("why")
         await d.give(view(sequence=9, at=2.0))
         assert "server" not in d.lines("why") + d.lines("summary")
@@ -365,7 +371,7 @@ async def test_tables_that_may_be_queues_are_told_at_every_size(size: tuple[int,
         assert "W:" not in d.text()
         d.app.candidate_tables = frozenset({TableName("demo", "one_queue"), TableName("shop", "parcels")})
         await d.wait(1.0)
-        assert "W: 1 more table may be a queue" in d.text()
+        assert has(d.text(), OverviewText.PROPOSE_KEY, queues=OverviewText.ONE_CANDIDATE)
         d.app.unwritable_reason = "a replay"
         await d.wait(2.0)
         assert "W:" not in d.text()

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from qmon.config.preferences import Preferences
-from qmon.tui.overview.column_dialog import ChoosingDialog
+from qmon.tui.overview.column_dialog import ChoosingDialog, ColumnsText
 from qmon.tui.themes import DARK, LIGHT, NAMES, PLAIN, tones
 from qmon.tui.widgets.grid import Grid
 from tests.tui.contrast import MARK, TEXT, WRITTEN, contrast
 from tests.tui.driving import Driver, dashboard
+from tests.wordings import has
 
 
 @pytest.fixture
@@ -94,7 +95,7 @@ async def test_columns_are_chosen_ordered_and_remembered(place: Path) -> None:
         await d.press("C")
         assert isinstance(d.app.screen, ChoosingDialog)
         await d.press("space")
-        assert "the queue column cannot be hidden" in d.said()
+        assert has(d.said(), ColumnsText.REQUIRED)
         await d.press("down", "space")
         assert "DESIGN" not in overview_of(d).visible_titles
         d.grid.select("fill")

@@ -8,9 +8,15 @@ import pytest
 
 from qmon.model.figure import Figure, PastVerdict, Severity, Verdict
 from qmon.model.snapshot import ProbeFailure
+from qmon.tui.overview.panels import TargetLineText
+from qmon.tui.queue.message_lists import ListsText
+from qmon.tui.queue.queue_panel import QueuePanelText
+from qmon.tui.queue.queue_screen import QueueScreenText
+from qmon.tui.screen_texts import ScreenText
 from tests.tui.driving import dashboard, later
 from tests.tui.opening import opened
 from tests.tui.scripted import SAMPLED_AT, messages, queue, view
+from tests.wordings import has
 
 
 async def test_title_figures_verdict_and_forecast() -> None:
@@ -46,7 +52,8 @@ async def test_what_is_not_known_is_listed_with_its_reason() -> None:
         assert "ring fill" not in listed
         await d.resize(80, 24)
         assert "GRANT SELECT ON" in d.lines("unknown-lines")
-        assert "ready, in progress, stuck, oldest: permission" in d.lines("unknown-lines")
+        shown = QueuePanelText.UNKNOWN.render(figure="ready, in progress, stuck, oldest", reason="permission")
+        assert shown in d.lines("unknown-lines")
 
 
 async def test_stuck_messages_come_first_with_owner_and_age() -> None:
@@ -86,7 +93,7 @@ async def test_a_message_is_copied_and_nothing_that_a_terminal_obeys() -> None:
         assert d.app.clipboard == ""
         await d.press("escape", "home", "space", "up", "y")
         assert d.app.clipboard == "9120311"
-        assert "copied: 9120311" in d.said()
+        assert has(d.said(), ScreenText.COPIED, what="9120311")
         await d.press("down", "Y")
         lines = d.app.clipboard.splitlines()
         assert lines[0] == "ID: 9120324"
@@ -104,7 +111,7 @@ async def test_rows_are_sorted_and_filtered() -> None:
         assert d.grid.row_keys[0] == max(d.grid.row_keys, key=int)
         await d.press("slash", *"mailer", "enter")
         assert len(d.grid.row_keys) == 2
-        assert "2 of 12" in d.lines("rows-heading")
+        assert has(d.lines("rows-heading"), ListsText.SHOWN_OF, shown="2", count="12")
         await d.press("escape")
         assert len(d.grid.row_keys) == 12
         await d.press("escape")
@@ -140,9 +147,9 @@ async def test_neighbours_are_one_key_away() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (queue("a"), "the next poll reads the rows"),
+        (queue("a"), QueueScreenText.ROWS_NOT_READ),
         (queue("a", in_progress=Figure.unknown("pops delete: nothing is in progress")), "pops delete"),
-        (queue("a", messages=()), "no message is in progress"),
+        (queue("a", messages=()), QueueScreenText.NONE_IN_PROGRESS),
         (queue("a", failures=(ProbeFailure("messages", "permission denied", "a"),)), "permission denied"),
     ],
 )
@@ -168,7 +175,8 @@ async def test_a_queue_that_is_gone_says_so_and_comes_back() -> None:
     async with dashboard() as d:
         await opened(d, "invoices")
         await d.give(view([queue("other")], sequence=8, at=1))
-        assert "invoices is no longer among the queues" in d.text()
+        gone = ScreenText.QUEUE_GONE.render(queue="invoices")
+        assert has(d.text(), QueueScreenText.GO_BACK, why=gone)
         await d.give(later(2, sequence=9))
         assert "invoices   status" in d.text()
 
@@ -199,13 +207,17 @@ async def test_every_verdict_is_told_with_its_proof_and_what_was_said_before() -
         await d.give(view([made]))
         await d.press("enter")
         told = d.lines("because")
-        assert "why: mails stuck in progress for 1 m 30 s: 7 in progress, owner dead" in told
-        assert "also: mails archive behind for 10 m 00 s: 12,000 done, none archived" in told
-        assert "earlier: ■ everything locked at 20:21:40 UTC for 5 m 00 s: session 3 holds all" in told
+        held_for = [TargetLineText.HELD_FOR.render(duration=each) for each in ("1 m 30 s", "10 m 00 s")]
+        assert f"why: mails stuck in progress{held_for[0]}: 7 in progress, owner dead" in told
+        assert f"also: mails archive behind{held_for[1]}: 12,000 done, none archived" in told
+        earlier = QueuePanelText.PAST_VERDICT.render(
+            symbol="■", verdict="everything locked", time="20:21:40", duration="5 m 00 s"
+        )
+        assert has(told, QueuePanelText.PAST_PROOF, verdict=earlier, proof="session 3 holds all")
         assert "session 5 holds all" in told
         await d.resize(80, 24)
         told = d.lines("because")
-        assert "earlier: ■ everything locked at 20:21:40 UTC for 5 m 00 s · ■" in told
+        assert f"earlier: {earlier} · ■" in told
         assert len(told.splitlines()) == 3
 
 

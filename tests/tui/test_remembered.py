@@ -6,6 +6,7 @@ import json
 import sys
 from pathlib import Path
 
+from qmon.tui.shared.header import HeaderText
 from tests.facts import wait_until
 from tests.jobs import configuration, fill
 from tests.tui.tmux import Tmux
@@ -36,7 +37,7 @@ def test_the_next_dashboard_has_what_was_chosen(database: str, tmp_path: Path) -
     try:
         first.expect("● live")
         first.keys("s", "-", "t")
-        first.expect("every 1.0 s")
+        wait_until(lambda: first.shows(HeaderText.EVERY, duration="1.0 s"), what="the interval")
         first.expect("qmon-light")
         first.keys("qmon-light", "Enter")
         wait_until(lambda: stored.is_file() and "light" in stored.read_text("utf-8"), what="it is remembered")
@@ -48,13 +49,13 @@ def test_the_next_dashboard_has_what_was_chosen(database: str, tmp_path: Path) -
     before = place.read_text("utf-8")
     second = opened(place)
     try:
-        second.expect("every 1.0 s")
+        wait_until(lambda: second.shows(HeaderText.EVERY, duration="1.0 s"), what="the interval")
         second.expect("QUEUE▴")
     finally:
         second.close()
     third = opened(place, "--interval", "2s")
     try:
-        third.expect("every 2.0 s")
+        wait_until(lambda: third.shows(HeaderText.EVERY, duration="2.0 s"), what="the interval")
     finally:
         third.close()
     assert place.read_text("utf-8") == before

@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from qmon.tui.sanitize import clean
+from qmon.tui.shared.saving import SavingText
 from tests.tui.driving import Driver, dashboard
 from tests.tui.opening import found, shown
 from tests.tui.scripted import NASTY, view
 from tests.tui.scripted_acting import Script, ScriptedOffice
+from tests.wordings import has
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +35,7 @@ async def written(d: Driver, folder: Path, *keys: str) -> Path:
     before = files(folder)
     await d.press("ctrl+s", *keys, "enter")
     (path,) = files(folder) - before
-    assert f"written: {path}" in d.said()
+    assert has(d.said(), SavingText.WRITTEN, path=path)
     return path
 
 
@@ -75,7 +77,7 @@ async def test_no_file_is_written_over_and_a_wrong_ending_or_folder_is_said(fold
         await d.give()
         for name, words in (
             ("a.csv", "a.csv already exists: nothing was written"),
-            ("a.png", "the name must end in .csv, .json or .svg"),
+            ("a.png", str(SavingText.UNKNOWN_ENDING)),
             ("nowhere/a.csv", "nowhere/a.csv: cannot be written: No such file or directory"),
         ):
             await d.press("ctrl+s", "ctrl+u", *[{"/": "slash", ".": "full_stop"}.get(c, c) for c in name], "enter")

@@ -16,10 +16,12 @@ from qmon.stream.serve_address import parse_address
 from qmon.stream.served_source import ServedSource
 from qmon.tui.app import QmonApp
 from qmon.tui.member import DashboardTarget
+from qmon.tui.shared.header import HeaderText
 from tests.cli.calling import program, surroundings
 from tests.contract.watching import installed, watching
 from tests.facts import query
 from tests.tui.live import header, until
+from tests.wordings import has
 
 pytestmark = pytest.mark.server
 CALLS = "SELECT coalesce(sum(calls), 0)::int FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid "
@@ -80,7 +82,7 @@ async def test_dashboards_read_what_a_serve_polls_once_for_all_of_them(database:
         with serving(database, listen) as child:
             for each, its in ((one, pilot), (other, second)):
                 await until(its, lambda each=each: "● live" in header(each.app) and len(each.views) > 4, "live")  # type: ignore[misc]
-            assert f"from serve at {listen}" in header(one.app)
+            assert has(header(one.app), HeaderText.FROM_SERVE, address=listen)
             assert query(database, POLLERS) == [(1,)]
             child.send_signal(signal.SIGTERM)
             child.wait()

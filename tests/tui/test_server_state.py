@@ -8,13 +8,19 @@ import pytest
 
 from qmon.model.samples.server_state_samples import LimitsSample, LogSample, ServerState, ServiceSample
 from qmon.model.snapshot import ProbeFailure
+from qmon.model.verdicts.server_health_verdicts import ServerHealthText
 from qmon.model.view import View
 from qmon.recording.history.timeline import TimelineEvent, VerdictChanges
+from qmon.tui.figures import UnreadText
+from qmon.tui.overview.causes import CauseText
+from qmon.tui.waits.server_health import HealthText
+from qmon.tui.waits.settings_card import SettingsText
 from tests.tui.driving import dashboard
 from tests.tui.pictures import SIZES, Compare
 from tests.tui.scripted import target, view
 from tests.tui.shop import Shop, polled
 from tests.tui.waited import shot_of
+from tests.wordings import has
 
 
 def troubled() -> View:
@@ -38,34 +44,39 @@ def test_the_server_alone(snap_compare: Compare) -> None:
 async def test_typed_rows_lead_to_the_verdict_and_its_key_to_the_reading() -> None:
     found = troubled()
     told = {verdict.code: verdict for verdict in found.queues[0].verdicts}
-    assert told["log full"].proof == (
-        "95 % of the log is used (3.8 GB of 4.0 GB), held by LOG_BACKUP: back up the log to free it,"
-        " last backup 3 h 02 m ago"
+    used = ServerHealthText.LOG_USED.render(share="95 %", used="3.8 GB", most="4.0 GB")
+    assert has(told["log full"].proof, ServerHealthText.LOG_HELD, text=used, holder="LOG_BACKUP")
+    assert has(told["log full"].proof, ServerHealthText.LAST_BACKUP, age="3 h 02 m")
+    assert has(
+        told["replica not synchronizing"].proof,
+        ServerHealthText.REPLICA_NOT_SYNCHRONIZED,
+        replica=ServerHealthText.ASYNCHRONOUS.render(replica="SQL3"),
+        why=ServerHealthText.SUSPENDED.render(reason="SUSPEND_FROM_USER"),
     )
-    assert told["replica not synchronizing"].proof == (
-        "SQL3 (asynchronous) is suspended (SUSPEND_FROM_USER); 1.2 GB not sent; a failover to it would lose"
-        " the missing changes"
-    )
+    assert f"1.2 GB {ServerHealthText.NOT_SENT}" in told["replica not synchronizing"].proof
     assert "replica behind" not in told, "the other text has more detail"
     worse = [queue.name for queue in found.queues if any(v.code == "plan regressed" for v in queue.verdicts)]
     assert worse == ["orders"]
     async with dashboard((80, 24)) as d:
         await d.give(found)
         assert "log full" in d.text()
-        assert "4 of 4 queues [3]" in d.text()
+        assert f"{CauseText.QUEUES.render(count=4, total=4)} [3]" in d.text()
         await d.press(told["log full"].key)
         await d.give(found)
         first, second = d.lines("state").splitlines()
-        assert first.split() == ["log", "3.8", "GB", "of", "4.0", "GB", "used", "95", "%", "held", "by", "LOG_BACKUP"]
-        assert second.split()[:4] == ["replica", "SQL3", "(asynchronous)", "suspended"]
+        used = HealthText.USED_OF.render(size="4.0 GB")
+        assert " ".join(first.split()) == f"log 3.8 GB {used} 95 % held by LOG_BACKUP"
+        assert f"replica   {ServerHealthText.ASYNCHRONOUS.render(replica='SQL3')}   " in second
         await d.press("i")
         whole = d.lines("state")
         assert "server" in whole
         assert "polling   costs " in whole
-        assert " of server time per poll" in whole
+        assert has(whole, HealthText.SERVER_TIME)
         assert "SQL1 primary" in whole
-        assert "SQL2 (synchronous)   synchronized" in whole
-        assert "orders   1,178 buffers per call by plan 77   12 before by plan 31" in whole
+        assert f"{ServerHealthText.SYNCHRONOUS.render(replica='SQL2')}   synchronized" in whole
+        by_plan = [HealthText.BY_PLAN.render(plan=each) for each in ("77", "31")]
+        assert f"orders   1,178 {HealthText.BUFFERS_PER_CALL.render(plan=by_plan[0])}   " in whole
+        assert f"   12 {HealthText.BUFFERS_BEFORE.render(plan=by_plan[1])}" in whole
         assert "WITH head AS (SELECT TOP (1) * FROM [dbo].[orders]" in whole, "its text"
         await d.press("i")
         assert d.lines("state").splitlines() == [first, second]
@@ -79,7 +90,7 @@ def test_a_failover_is_an_event_and_a_verdict_for_a_while() -> None:
         events += changes.record_verdicts(each.sampled_at, "orders", each.queues[0].verdicts, each.queues[0].undecided)
     (began,) = (event for event in events if event.about == "failed over")
     assert (began.what, began.cause) == ("began", "SQL9")
-    assert began.words == "failed over 0.0 s ago from SQL1 to SQL9; counters started at 0 again"
+    assert began.words == ServerHealthText.FAILED_OVER.render(age="0.0 s", before="SQL1", now="SQL9")
 
 
 async def test_on_a_small_screen_it_is_there_where_something_is_wrong_and_otherwise_on_a_key() -> None:
@@ -89,7 +100,8 @@ async def test_on_a_small_screen_it_is_there_where_something_is_wrong_and_otherw
         await d.give(fine)
         assert "held by" not in d.text()
         await d.press("i")
-        assert "700 MB of 4.0 GB used   17 %   not held" in d.text()
+        used = HealthText.USED_OF.render(size="4.0 GB")
+        assert f"700 MB {used}   17 %   {HealthText.NOT_HELD}" in d.text()
 
 
 async def test_why_nothing_is_known_is_said() -> None:
@@ -99,12 +111,12 @@ async def test_why_nothing_is_known_is_said() -> None:
         await d.give(view(server=target(), failures=(refused,)))
         assert "log       our role may not; GRANT VIEW SERVER STATE TO [me]" in d.text()
         await d.give(view(server=target()))
-        assert "lies under" not in d.text()
+        assert not has(d.text(), UnreadText.NOT_READ, what=HealthText.SUBJECT)
         await d.press("i")
-        assert "server health was not read in this poll; a later poll reads it" in d.text()
+        assert has(d.text(), UnreadText.NOT_READ, what=HealthText.SUBJECT)
         nothing = LogSample(None, None, None, "", None, None)
         await d.give(view(server=replace(target(), state=ServerState(log=nothing)), sequence=9))
-        assert "log       not held" in d.text()
+        assert f"log       {HealthText.NOT_HELD}" in d.text()
 
 
 async def test_what_was_bought_of_azure_is_shown_with_what_is_used_of_it() -> None:
@@ -114,20 +126,23 @@ async def test_what_was_bought_of_azure_is_shown_with_what_is_used_of_it() -> No
     async with dashboard((160, 50)) as d:
         await d.press("3")
         await d.give(view(server=replace(target(), state=made)))
-        assert "GP_S_Gen5_2   serverless   processor time 40 %   log writes 100 %   reads and writes 2 %" in d.text()
+        limited = (
+            f"{ServerHealthText.PROCESSOR_TIME} 40 %",
+            f"{ServerHealthText.LOG_WRITES} 100 %",
+            f"{ServerHealthText.READS_AND_WRITES} 2 %",
+        )
+        assert f"GP_S_Gen5_2   serverless   {'   '.join(limited)}" in d.text()
         pooled = ServerState(service=ServiceSample("ElasticPool", "shops", True, False), pool_limits=limits)
         await d.give(view(server=replace(target(), state=pooled), sequence=9))
-        assert "service   pool shops   processor time 40 %" in d.text()
+        assert f"service   pool shops   {limited[0]}" in d.text()
 
 
 async def test_the_database_card_says_which_settings_hurt_a_queue_and_what_is_unknown() -> None:
     async with dashboard((120, 40)) as d:
         await d.press("3")
         await d.give(polled()[1][-1])
-        assert (
-            "database  version 16.0.4135.4   edition Standard Edition (64-bit)   4 settings hurt a queue [i]"
-            in d.text()
-        )
+        assert "database  version 16.0.4135.4   edition Standard Edition (64-bit)   " in d.text()
+        assert has(d.text(), SettingsText.SOME_HURT, count=4)
         await d.press("i")
         card = " ".join(d.lines("state").split())
         assert "hurts read committed snapshot off: reports wait" in card

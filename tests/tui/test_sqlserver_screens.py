@@ -8,9 +8,14 @@ import pytest
 
 from qmon.model.formatting import percent
 from qmon.model.view import View
+from qmon.tui.blocking.tree import BlockingText
+from qmon.tui.overview.summary import SummaryText
+from qmon.tui.shared.header import HeaderText
 from qmon.tui.waits import usage_panel
+from qmon.tui.waits.wait_plot import WaitPlotText
 from tests.tui.driving import Driver, dashboard
 from tests.tui.shop import POLLS, STEP_S, Values, polled
+from tests.wordings import has
 
 pytestmark = pytest.mark.unit
 
@@ -38,12 +43,16 @@ async def test_the_polls_of_four_designs_are_on_the_four_screens() -> None:
     async with dashboard((120, 40)) as d:
         await shown(d, views)
         heading = rows(d)
-        assert "SQL Server 16.0 ● live 0.4 s ago" in heading[0]
+        assert f"SQL Server 16.0 ● live {HeaderText.AGO.render(age='0.4 s')}" in heading[0]
         observing = views[-1].server.observing
         assert observing is not None
         assert views[-1].server.budget_share is not None
-        assert f"cost {percent(views[-1].server.budget_share)}" in heading[0]
-        assert heading[1] == "■ 2 of 4 queues are critical; worst: letters, 500 ready, oldest 2h."
+        assert has(heading[0], HeaderText.COST, share=percent(views[-1].server.budget_share))
+        critical = SummaryText.SOME_QUEUES.render(count=2, total=4, state=SummaryText.CRITICAL)
+        worst = (
+            f"{SummaryText.WORST}letters{SummaryText.READY.render(count='500')}{SummaryText.OLDEST.render(age='2h')}"
+        )
+        assert heading[1] == f"■ {critical}{worst}{SummaryText.END}"
         assert heading[2].startswith("tx/s 450 rollbacks/s 0 deadlocks/s 0 sessions 42 blocked 1")
         assert "Log:WRITELOG 3, Lock:LCK_M_U 1" in heading[2]
         assert row(d, "letters").startswith("letters 500 0 0 – 2h04m 5.0 0 501")
@@ -74,7 +83,12 @@ async def test_the_polls_of_four_designs_are_on_the_four_screens() -> None:
         told = row(d, "per second batches")
         assert told.startswith("per second batches 1,204 transactions 612 page splits 7.0 lock timeouts 1.0")
         assert told.endswith("commits waiting for the log 320")
-        assert "WRITELOG average number of sessions in this wait at most 1.20 one column is 5 s" in rows(d)
+        plot = (
+            WaitPlotText.AVERAGE,
+            WaitPlotText.AT_MOST.render(count=1.2),
+            WaitPlotText.COLUMN.render(duration="5 s"),
+        )
+        assert f"WRITELOG {' '.join(plot)}" in rows(d)
         assert row(d, "WRITELOG 1.20").startswith("WRITELOG 1.20 55 %")
         assert row(d, "WRITELOG 1.20").endswith("450 2.7 ms the log to be flushed at commit")
         assert row(d, "LCK_M_U").startswith("LCK_M_U 1.00 45 %")
@@ -84,11 +98,11 @@ async def test_the_polls_of_four_designs_are_on_the_four_screens() -> None:
 
         await d.press("4")
         await shown(d, views)
-        assert "1 waiting · 1 head blocker · deadlocks/s 0" in d.lines("blocking-heading")
+        assert has(d.lines("blocking-heading"), BlockingText.SUMMARY, count=1, heads="1 head blocker")
         assert row(d, "■ 61").startswith("■ 61 idle in transaction 1 2 h 04 m legacy-batc")
         assert row(d, "└─ 84").startswith("└─ 84 waiting 40 s 12 s dbo.letters row (8194443284a")
-        assert "idle in transaction for 2 h 03 m: the session runs no statement" in d.lines("session")
-        assert "client legacy-batch · shop@app-7 · database shop" in " ".join(d.lines("session").split())
+        assert has(d.lines("session"), BlockingText.IDLE, state="idle in transaction")
+        assert has(d.lines("session"), BlockingText.CLIENT, client="legacy-batch · shop@app-7", database="shop")
     assert {"probe/head", "probe/head_state", "probe/ring", "probe/table_counters"} <= set(shop.asked)
 
 

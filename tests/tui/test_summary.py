@@ -9,6 +9,8 @@ from qmon.model.ranking import Ranking
 from qmon.model.verdicts import CANNOT_TELL
 from qmon.model.view import QueueView
 from qmon.monitor.source import Phase
+from qmon.tui.overview.panels import TargetLineText
+from qmon.tui.overview.summary import SummaryText as S
 from qmon.tui.overview.summary import summary_line
 from qmon.tui.spans import line_width
 from tests.tui.driving import dashboard, later
@@ -37,45 +39,59 @@ def said(*queues: QueueView, cells: int = 80, age_s: float | None = None) -> str
     return "".join(words for words, _ in line)
 
 
+def some(count: int, total: int, state: S) -> str:
+    """Return how many queues have a state."""
+    return S.SOME_QUEUES.render(count=count, total=total, state=state)
+
+
+def also(count: int, state: S) -> str:
+    """Return how many other queues have another state."""
+    return S.ALSO.render(count=count, state=state)
+
+
+ORDERS = f"orders{S.READY.render(count='1,204')}{S.OLDEST.render(age='14m')}"
+WORST = f"{S.WORST}{ORDERS}"
+
+
 def test_how_things_are_in_one_sentence() -> None:
     orders = queue("orders", ready=1_204, oldest=845, verdict=STUCK)
     mails = queue("mails", ready=7, oldest=60, verdict=STUCK)
     paused, blind, slow = (queue(f"q_{v.code}", ready=90_000, verdict=v) for v in (PAUSED, BLIND, SLOW))
-    told = " ■ 2 of 12 queues are critical; worst: orders, 1,204 ready, oldest 14m."
-    assert said(orders, mails, *fine(10)) == told
-    told = (
-        " ■ 2 of 5 queues are critical, 1 has a warning, 1 is paused on purpose, 1 is unknown; worst: orders, 1,204 rea"
-    )
-    assert said(orders, mails, slow, paused, blind, cells=140).startswith(told)
-    told = " ■ 2 of 5 queues are critical; worst: orders, 1,204 ready, oldest 14m."
-    assert said(orders, mails, slow, paused, blind) == told
-    told = " ■ 2 of 5 queues are critical, 1 has a warning; worst: orders, 1,204 ready, oldest 14m."
-    assert said(orders, mails, slow, paused, blind, cells=95) == told, "known problems come before unknown queues"
     stale = queue("stale", verdict=STALE)
-    assert said(blind, stale, cells=60) == " ◦ 1 of 2 queues has a notice, 1 is unknown."
-    assert said(orders, *fine(2)) == " ■ 1 of 3 queues is critical: orders, 1,204 ready, oldest 14m."
-    assert said(orders) == " ■ The only queue is critical: orders, 1,204 ready, oldest 14m."
-    assert said(orders, mails).startswith(" ■ Both queues are critical; worst: orders, 1,204 ready")
-    assert said(slow, *fine(2)).startswith(" ▲ 1 of 3 queues has a warning: q_log-bound, 90,000 ready")
-    assert said(*fine(12)) == " · All 12 queues are fine."
-    assert said(paused, *fine(11)) == " ‖ 11 of 12 queues are fine, 1 is paused on purpose: q_paused."
-    assert said(blind, *fine(11)) == " ◦ 11 of 12 queues are fine, 1 is unknown: q_cannot tell."
-    assert said(queue("mails", verdict=STALE), *fine(3)) == " ◦ 3 of 4 queues are fine, 1 has a notice: mails."
-    assert said(paused, queue("mails", verdict=PAUSED)) == " ‖ Both queues are paused on purpose."
-    assert said() == " no queue is known"
+    of_five, warning = some(2, 5, S.CRITICAL), also(1, S.ONE_WARNING)
+    others = also(1, S.ONE_PAUSED) + also(1, S.ONE_UNKNOWN)
+    for told, cells, queues in (
+        (f"■ {some(2, 12, S.CRITICAL)}{WORST}.", 80, (orders, mails, *fine(10))),
+        (f"■ {of_five}{warning}{others}{WORST}.", 140, (orders, mails, slow, paused, blind)),
+        (f"■ {of_five}{WORST}.", 80, (orders, mails, slow, paused, blind)),
+        # Known problems come before unknown queues.
+        (f"■ {of_five}{warning}{WORST}.", 95, (orders, mails, slow, paused, blind)),
+        (f"◦ {some(1, 2, S.ONE_NOTICE)}{also(1, S.ONE_UNKNOWN)}.", 60, (blind, stale)),
+        (f"■ {some(1, 3, S.ONE_CRITICAL)}: {ORDERS}.", 80, (orders, *fine(2))),
+        (f"■ {S.ONLY_QUEUE.render(state=S.ONE_CRITICAL)}: {ORDERS}.", 80, (orders,)),
+        (f"■ {S.BOTH_QUEUES.render(state=S.CRITICAL)}{WORST}.", 80, (orders, mails)),
+        (f"· {S.ALL_QUEUES.render(count=12, state=S.FINE)}.", 80, fine(12)),
+        (f"‖ {some(11, 12, S.FINE)}{also(1, S.ONE_PAUSED)}: q_paused.", 80, (paused, *fine(11))),
+        (f"◦ {some(11, 12, S.FINE)}{also(1, S.ONE_UNKNOWN)}: q_cannot tell.", 80, (blind, *fine(11))),
+        (f"◦ {some(3, 4, S.FINE)}{also(1, S.ONE_NOTICE)}: stale.", 80, (stale, *fine(3))),
+        (f"‖ {S.BOTH_QUEUES.render(state=S.PAUSED)}.", 80, (paused, queue("mails", verdict=PAUSED))),
+    ):
+        assert said(*queues, cells=cells) == f" {told}"
+    begins = f" ▲ {some(1, 3, S.ONE_WARNING)}: q_log-bound{S.READY.render(count='90,000')}"
+    assert said(slow, *fine(2)).startswith(begins)
+    assert said() == f" {S.NO_QUEUE}"
 
 
 def test_what_is_unknown_or_old_of_the_worst_is_not_said() -> None:
-    old = Figure(1_204.0, age_s=95.0, old=True)
-    assert (
-        said(queue("orders", ready=old, oldest=old, verdict=STUCK), *fine(2)) == " ■ 1 of 3 queues is critical: orders."
-    )
+    old, one = Figure(1_204.0, age_s=95.0, old=True), some(1, 3, S.ONE_CRITICAL)
+    assert said(queue("orders", ready=old, oldest=old, verdict=STUCK), *fine(2)) == f" ■ {one}: orders."
     blind = queue("orders", ready=figure(None, "permission denied"), oldest=845, verdict=STUCK)
-    assert said(blind, *fine(2)) == " ■ 1 of 3 queues is critical: orders, oldest 14m."
+    assert said(blind, *fine(2)) == f" ■ {one}: orders{S.OLDEST.render(age='14m')}."
 
 
 def test_figures_that_are_not_of_now_say_so() -> None:
-    assert said(*fine(3), age_s=14.2) == " · As of 14 s ago: All 3 queues are fine."
+    told = S.AS_OF.render(age="14 s") + S.ALL_QUEUES.render(count=3, state=S.FINE)
+    assert said(*fine(3), age_s=14.2) == f" · {told}."
 
 
 @pytest.mark.parametrize("cells", [20, 40, 60, 80, 120])
@@ -89,30 +105,32 @@ async def test_trouble_and_why_are_seen_without_a_key() -> None:
         many = [queue(f"a_{place:02}", ready=900 - place) for place in range(60)]
         await d.give(view([*many, *twelve()]))
         lines = d.text().split("\n")
-        told = " ■ 2 of 72 queues are critical; worst: invoices, 60,031 ready, oldest 14m."
-        assert lines[1].startswith(told)
+        assert lines[1].startswith(f" ■ {some(2, 72, S.CRITICAL)}{S.WORST}invoices{S.READY.render(count='60,031')}")
         assert "VERDICT▾" in lines[3]
         assert lines[4].split()[0] == "invoices"
         assert "■ stuck in progress" in lines[4]
         assert [line.split()[0] for line in lines[5:8]] == ["mails", "orders", "payroll"]
-        assert any("why: invoices stuck in progress for 9 m 05 s: 7 in progress for more than 5 m" in x for x in lines)
+        lasted = TargetLineText.HELD_FOR.render(duration="9 m 05 s")
+        proof = f"why: invoices stuck in progress{lasted}: 7 in progress for more than 5 m"
+        assert any(proof in line for line in lines)
 
 
 async def test_it_is_never_stale_without_saying_so() -> None:
+    critical = some(2, 12, S.CRITICAL)
     async with dashboard((80, 24)) as d:
         await d.give()
-        assert d.lines("summary").startswith(" ■ 2 of 12 queues are critical")
+        assert d.lines("summary").startswith(f" ■ {critical}")
         await d.say(Phase.LOST, "gone", retry_at=9_999.0, at=2)
         await d.wait(14)
-        assert d.lines("summary").startswith(" ■ As of 14 s ago: 2 of 12 queues are critical")
-        assert d.is_grey("2 of 12 queues")
+        assert d.lines("summary").startswith(f" ■ {S.AS_OF.render(age='14 s')}{critical}")
+        assert d.is_grey(critical)
         d.clock.now += 6
         await d.say(Phase.LIVE, at=20)
         await d.give(later(20, sequence=8))
-        assert d.lines("summary").startswith(" ■ 2 of 12 queues are critical")
+        assert d.lines("summary").startswith(f" ■ {critical}")
         await d.press("z")
         await d.wait(25)
-        assert d.lines("summary").startswith(" ■ As of 5 s ago: 2 of 12")
+        assert d.lines("summary").startswith(f" ■ {S.AS_OF.render(age='5 s')}{critical}")
 
 
 async def test_rows_keep_their_places_and_the_cursor_its_queue() -> None:

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from qmon.operate.actions.redrive import RedriveText
+from qmon.operate.actions.requeue import RequeueText
 from qmon.tui.actions.action_dialog import DialogStep
+from qmon.tui.overview.summary import SummaryText
 from qmon.tui.widgets.grid import Grid
 from tests.contract.sessions import pid, waiting
 from tests.contract.watching import installed
@@ -61,7 +64,8 @@ async def on_call(url: str, tmp_path: Path, queue: str = "jobs") -> AsyncIterato
 
 async def test_trouble_and_why(database: str, tmp_path: Path) -> None:
     async with on_call(database, tmp_path) as d:
-        await d.sees("The only queue is critical: jobs", "why: jobs no consumers", "4 ready")
+        only = SummaryText.ONLY_QUEUE.render(state=SummaryText.ONE_CRITICAL)
+        await d.sees(f"{only}: jobs", "why: jobs no consumers", SummaryText.READY.render(count="4"))
         assert d.pressed == 0
 
 
@@ -108,7 +112,7 @@ async def test_find_and_end_the_blocker(database: str, tmp_path: Path) -> None:
                 await d.sees("blocked 1")
                 await d.press("E")
                 await d.real.step(DialogStep.CONFIRM)
-                assert f"session {session}" in d.real.text()
+                assert f" {session}" in d.real.text()
                 await d.confirmed()
             assert query(database, f"SELECT 1 FROM pg_stat_activity WHERE pid = {session}") == []
         assert d.pressed <= 4
@@ -148,7 +152,7 @@ async def test_what_was_ten_minutes_ago() -> None:
 async def test_ten_dead_ones_are_redriven(database: str, tmp_path: Path) -> None:
     async with on_call(database, tmp_path) as d:
         await d.press("d")
-        await d.sees("Redrive 10 dead messages of jobs")
+        await d.sees(RedriveText.TITLE.render(messages="10 dead messages", queue="jobs"))
         await d.confirmed()
         assert states(database) == {"ready": 14, "working": 5}
         assert query(database, "SELECT count(*) FROM public.jobs WHERE status = 'ready' AND attempts = 0") == [(14,)]
@@ -160,7 +164,7 @@ async def test_ten_dead_ones_are_made_ready_again(database: str, tmp_path: Path)
         await d.press("r")
         await d.real.step(DialogStep.CONFIRM)
         await d.press("tab", "left")
-        await d.sees("‹dead messages›", "Requeue 10 dead messages of jobs")
+        await d.sees("‹dead messages›", RequeueText.TITLE.render(messages="10 dead messages", queue="jobs"))
         await d.press("shift+tab")
         await d.confirmed()
         assert states(database) == {"ready": 14, "working": 5}

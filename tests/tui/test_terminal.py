@@ -12,8 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from qmon.tui.run import TerminalText
+from qmon.tui.shared.header import HeaderText
+from qmon.tui.shared.keybar import KeyLineText
 from tests.facts import wait_until
 from tests.tui.tmux import PROGRAM, ROOT, Tmux, gone
+from tests.wordings import has
 
 pytestmark = pytest.mark.server
 
@@ -36,9 +40,9 @@ def test_keys_work_in_a_real_terminal(tmux: Tmux) -> None:
     tmux.expect("filter: ring")
     tmux.keys("Enter")
     wait_until(lambda: "filter:" not in tmux.screen(), what="the line closes")
-    tmux.expect("esc clears it")
+    wait_until(lambda: tmux.shows(KeyLineText.CLEAR_FILTER), what="the filter is shown")
     tmux.keys("-")
-    tmux.expect("every 2.0 s")
+    wait_until(lambda: tmux.shows(HeaderText.EVERY, duration="2.0 s"), what="the interval")
     tmux.keys(":")
     tmux.expect("WHAT IT DOES")
     tmux.keys("Escape")
@@ -185,4 +189,4 @@ def test_a_terminal_that_goes_without_a_signal_is_noticed() -> None:
 def test_without_a_terminal_it_says_so() -> None:
     done = subprocess.run(PROGRAM, cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     assert done.returncode != 0
-    assert "standard input is not a terminal" in done.stderr
+    assert has(done.stderr, TerminalText.NO_TERMINAL, stream="input", alternative=TerminalText.USE_STATUS)

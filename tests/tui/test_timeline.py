@@ -8,12 +8,14 @@ import pytest
 from textual.pilot import Pilot
 
 from qmon.model.figure import Severity, Verdict
+from qmon.tui.timeline.timeline_screen import TimelineText
 from tests.recording.days import BEGIN, usual, written
 from tests.tui.driving import Driver, dashboard
 from tests.tui.events import FINE, NOW, PAUSED, happened
 from tests.tui.histories import HOUR, history, read, shown
 from tests.tui.pictures import SIZES, Compare, Shot
 from tests.tui.scripted import queue, view
+from tests.wordings import has
 
 
 async def on_the_time_line(d: Driver) -> None:
@@ -52,7 +54,8 @@ async def test_all_kinds_of_events_the_newest_first() -> None:
         assert "‖ paused began" in told
         assert "someone must look raised" in told and "someone must look cleared" in told
         assert "\x1b" not in told
-        assert "9 · since" in d.lines("timeline-heading")
+        assert "event log  9 · " in d.lines("timeline-heading")
+        assert has(d.lines("timeline-heading"), TimelineText.SINCE)
 
 
 async def test_one_cause_of_several_queues_is_one_row_with_their_names() -> None:
@@ -118,7 +121,7 @@ async def test_a_replay_has_the_events_of_the_recording_and_goes_to_one(tmp_path
 async def test_before_anything_has_happened_it_says_so() -> None:
     async with dashboard() as d:
         await d.press("7")
-        assert "no events yet" in d.text()
+        assert has(d.text(), TimelineText.NONE)
 
 
 class Line(Shot):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 import pytest
 
@@ -10,17 +11,33 @@ from qmon.model.operation_records import OperationKind
 from qmon.model.reasons import Reason
 from qmon.model.samples.wait_samples import WaitSource
 from qmon.model.snapshot import ProbeFailure
+from qmon.model.texts import Text
+from qmon.model.waits.horizon_holders import HolderText
 from qmon.model.waits.wait_rates import Waiting, WaitRate
 from qmon.recording.history.buckets import Bucket
 from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.tui.actions.action_dialog import ActionDialog
+from qmon.tui.figures import UnreadText
+from qmon.tui.screen_texts import ScreenText
+from qmon.tui.shared.header import HeaderText
 from qmon.tui.waits import wait_plot, waits_panel
+from qmon.tui.waits.horizon_panel import HorizonText
+from qmon.tui.waits.usage_panel import UsageText
 from qmon.tui.waits.wait_history import sum_of_waits
+from qmon.tui.waits.wait_plot import WaitPlotText
+from qmon.tui.waits.waits_panel import WaitsText
+from qmon.tui.waits.waits_screen import WaitsScreenText
 from tests.tui.driving import dashboard
 from tests.tui.pictures import SIZES, Compare, Shot
 from tests.tui.scripted import NASTY, SAMPLED_AT, target, view
 from tests.tui.scripted_acting import Script, ScriptedOffice
 from tests.tui.waited import NEXT, PREPARED, SLEEPER, counted, shot_of, waited_view
+from tests.wordings import has
+
+PER_POP: Final = UsageText.PER_POP.render(unit="rows touched") + UsageText.BEFORE.render(count="1.2")
+SLEEPER_NAME: Final = HolderText.SESSION.render(session=61)
+NEXT_NAME: Final = HorizonText.SHORT.render(holder=HolderText.SESSION.render(session=84), duration="0.4 s")
+PREPARED_NAME: Final = HolderText.PREPARED.render(name="pay-7731")
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
@@ -63,7 +80,7 @@ def test_a_column_stands_for_as_little_time_as_the_past_fits_into(seconds: int, 
         for line in wait_plot.wait_plot_lines(rate, shot.app.memory, 199, 12, plain=True)
     )
     assert len(body) == 10
-    assert f"one column is {column}" in name
+    assert has(name, WaitPlotText.COLUMN, duration=column)
     assert axis.split("  ")[0].strip() == "" and axis.strip().startswith(left)
     assert wait_plot.wait_plot_lines(replace(rate, event="DataFileRead"), shot.app.memory, 199, 12, plain=True) == []
     assert wait_plot.wait_plot_lines(rate, shot.app.memory, 199, wait_plot.MIN_ROWS - 1, plain=True) == []
@@ -89,7 +106,8 @@ async def test_waits_with_their_number_of_looks_and_their_meaning() -> None:
     async with dashboard() as d:
         await d.give(waited_view())
         await d.press("3")
-        assert "10.0 sessions at work on average · 118 samples in 30 s" in d.lines("waits-heading")
+        sampled = WaitsText.SAMPLED.render(count=118, duration="30 s")
+        assert has(d.lines("waits-heading"), WaitsText.SUMMARY, count=10.0, how=sampled)
         assert d.grid.cursor == "LWLock:WALWrite"
         assert "one commit per message" in d.lines("meaning")
         assert "several messages per transaction" in d.lines("meaning")
@@ -112,7 +130,7 @@ async def test_what_a_server_counts_is_shown_per_second_and_each() -> None:
     async with dashboard() as d:
         await d.give(waited_view(found=counted()))
         await d.press("3")
-        assert "counted over 30 s" in d.lines("waits-heading")
+        assert has(d.lines("waits-heading"), WaitsText.COUNTED, duration="30 s")
         assert {"PER S", "EACH"} <= set(d.grid.visible_titles)
         assert "1,204" in d.text()
         await d.press("G", "up")
@@ -125,26 +143,28 @@ async def test_who_holds_the_horizon_since_when_at_what_cost_and_what_there_is_t
         await d.give(waited_view())
         await d.press("3")
         told = d.lines("horizon")
-        assert "session 61 for 2 h 04 m · idle in transaction · app-7 · shop@10.0.0.7" in told
-        assert "mails  5,361 dead rows · 412 rows touched per pop, 1.2 before" in told
-        assert "vacuum can remove up to 6,565 dead rows of the queues; next holder: session 84 (0.4 s)" in told
+        assert has(told, HorizonText.FOR_TIME, holder=SLEEPER_NAME, duration="2 h 04 m")
+        assert " · idle in transaction · app-7 · shop@10.0.0.7" in told
+        assert f"mails  5,361 dead rows · 412 {PER_POP}" in told
+        next_holder = HorizonText.NEXT_HOLDER.render(holder=NEXT_NAME)
+        assert has(told, HorizonText.GAIN, count=6_565, then=next_holder)
         assert "SELECT * FROM reports" in told
 
 
 @pytest.mark.parametrize(
-    ("holders", "told"),
+    ("holders", "told", "fields"),
     [
-        ((), "no holder: all dead rows can be removed"),
-        ((NEXT,), "no session holds the horizon for a long time; the oldest is session 84 (0.4 s)"),
-        ((PREPARED, NEXT), "prepared transaction pay-7731 for 2 h 04 m"),
-        (None, "was not read in this poll"),
+        ((), HorizonText.NO_HOLDER, {}),
+        ((NEXT,), HorizonText.NOT_FOR_LONG, {"holder": NEXT_NAME}),
+        ((PREPARED, NEXT), HorizonText.FOR_TIME, {"holder": PREPARED_NAME, "duration": "2 h 04 m"}),
+        (None, UnreadText.NOT_READ, {"what": "the holder"}),
     ],
 )
-async def test_other_horizons(holders: tuple[object, ...] | None, told: str) -> None:
+async def test_other_horizons(holders: tuple[object, ...] | None, told: Text, fields: dict[str, str]) -> None:
     async with dashboard() as d:
         await d.give(waited_view(holders))  # type: ignore[arg-type]  # holders of every kind
         await d.press("3")
-        assert told in d.lines("horizon")
+        assert has(d.lines("horizon"), told, **fields)
 
 
 async def test_tables_and_indexes_of_the_chosen_queue_and_of_its_neighbours() -> None:
@@ -153,13 +173,13 @@ async def test_tables_and_indexes_of_the_chosen_queue_and_of_its_neighbours() ->
         await d.press("3")
         d.app.selected = "invoices"
         await d.give(waited_view(sequence=8))
-        assert "tables and indexes of invoices  88.4 rows touched per pop, 1.2 before" in d.lines("use-heading")
+        assert f"{UsageText.TITLE_OF_QUEUE.render(queue='invoices')}  88.4 {PER_POP}" in d.lines("use-heading")
         assert "QueueMeta_pkey" in d.lines("use")
         assert "14 MB" in d.lines("use")
         assert "[red]x[/] ␛[31mALARM" in d.text()
         assert NASTY not in d.text()
         await d.press("right_square_bracket")
-        assert "tables and indexes of mails  412 rows touched per pop" in d.lines("use-heading")
+        assert f"{UsageText.TITLE_OF_QUEUE.render(queue='mails')}  412 {PER_POP}" in d.lines("use-heading")
         await d.press("right_square_bracket")
         assert Reason.NOTHING_POPPED in d.lines("use-heading")
         await d.press("right_square_bracket")
@@ -171,8 +191,9 @@ async def test_the_queue_screen_says_who_keeps_its_dead_rows() -> None:
         await d.give(waited_view())
         d.app.selected = "mails"
         await d.press("2")
-        assert "horizon session 61 for 2 h 04 m keeps 5,361 dead rows here [3]" in d.lines("tables")
-        assert "412 rows touched per pop, 1.2 before" in d.lines("tables")
+        assert has(d.lines("tables"), HorizonText.FOR_TIME, holder=SLEEPER_NAME, duration="2 h 04 m")
+        assert has(d.lines("tables"), HorizonText.KEEPS_DEAD_ROWS, count=5_361)
+        assert f"412 {PER_POP}" in d.lines("tables")
         assert "HOT 98 %" in d.lines("tables")
         await d.give(waited_view((NEXT,), sequence=8))
         assert "horizon" not in d.lines("tables")
@@ -191,8 +212,8 @@ async def test_e_ends_exactly_the_session_that_holds_the_horizon() -> None:
 @pytest.mark.parametrize(
     ("holders", "why"),
     [
-        ((NEXT,), "no session holds the horizon for long"),
-        ((PREPARED,), "prepared transaction pay-7731 is not a session"),
+        ((NEXT,), WaitsScreenText.NO_HOLDER),
+        ((PREPARED,), WaitsScreenText.NOT_A_SESSION.render(holder=PREPARED_NAME)),
     ],
 )
 async def test_why_nothing_can_be_ended(holders: tuple[object, ...], why: str) -> None:
@@ -209,16 +230,16 @@ async def test_the_filter_keeps_waits_that_fit() -> None:
         await d.press("3", "slash", *"log to be", "enter")
         assert d.grid.row_keys == ("LWLock:WALWrite", "IO:WalSync")
         await d.press("escape", "slash", *"nonsense", "enter")
-        assert "no wait matches nonsense" in d.text()
+        assert has(d.text(), ScreenText.NO_MATCH, what="wait", filter="nonsense")
 
 
 async def test_what_is_said_before_there_are_figures_and_where_there_are_none() -> None:
     denied = ProbeFailure("waits", "our role sees no session but its own", grant="GRANT pg_read_all_stats TO qmon")
     async with dashboard() as d:
         await d.press("3")
-        assert "waiting for the first figures" in d.text()
+        assert has(d.text(), ScreenText.NO_FIGURES_YET)
         await d.give(view(server=target(waiting=None)))
-        assert "the second poll shows the waits" in d.text()
+        assert has(d.text(), WaitsText.NO_WAITS_YET)
         await d.give(view(server=target(waiting=None), failures=(denied,), sequence=8))
         assert "GRANT pg_read_all_stats TO qmon" in d.text()
 
@@ -228,7 +249,7 @@ async def test_figures_grow_old_on_this_screen_too() -> None:
         await d.give(waited_view())
         await d.press("3")
         await d.wait(30.0)
-        assert "30 s ago" in d.lines("horizon-heading")
+        assert has(d.lines("horizon-heading"), HeaderText.AGO, age="30 s")
         assert d.is_grey("IO:WalSync")
 
 
@@ -237,7 +258,7 @@ async def test_a_statement_may_be_long_and_hold_anything() -> None:
     async with dashboard((80, 24)) as d:
         await d.give(waited_view((holder,)))
         await d.press("3")
-        assert "session 61" in d.lines("horizon")
+        assert has(d.lines("horizon"), HolderText.SESSION, session=61)
         assert "\x1b" not in d.text()
 
 
@@ -274,5 +295,5 @@ async def test_without_a_wait_under_the_cursor_the_plot_shows_the_sum_of_all() -
         await d.press("3", "end")
         await d.give(replace(found, sequence=8, taken_at=found.taken_at + 5, sampled_at=found.sampled_at + 5))
         assert d.grid.cursor == "idle waits"
-        assert "all waits" in d.lines("wait-past")
+        assert has(d.lines("wait-past"), WaitPlotText.ALL_WAITS)
         assert "10.0" in d.lines("wait-past")

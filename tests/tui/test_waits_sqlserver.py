@@ -11,15 +11,25 @@ from qmon.model.figure import Figure
 from qmon.model.rates.counter_rates import CounterRates
 from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
 from qmon.model.view import View
+from qmon.model.waits.horizon_holders import HolderText
+from qmon.tui.figures import UnreadText
 from qmon.tui.spans import Line
 from qmon.tui.waits import horizon_panel, waits_panel
+from qmon.tui.waits.horizon_panel import HorizonText
+from qmon.tui.waits.server_health import HealthText
+from qmon.tui.waits.usage_panel import UsageText
+from qmon.tui.waits.version_store import VersionStoreText
 from tests.tui.driving import dashboard
 from tests.tui.waited import NEXT, SLEEPER, counted, use, waited_view
+from tests.wordings import has
 
 pytestmark = pytest.mark.unit
 
 COUNTERS = CounterRates(10.0, 1_204.3, 612.0, 0.4, 0.0, None)
 STORE = VersionStoreSample(1_288_490_189, None, whole_server=False)
+SLEEPER_NAME = HolderText.SESSION.render(session=61)
+NEXT_NAME = HorizonText.SHORT.render(holder=HolderText.SESSION.render(session=84), duration="0.4 s")
+IN_TEMPDB = VersionStoreText.IN_TEMPDB.render(size="1.2 GB")
 READS = replace(
     use(None), reads_per_pop=Figure(412.0), rows_per_pop=Figure.unknown("not counted"), dead=None, before=12.0
 )
@@ -56,21 +66,22 @@ def test_where_it_is_narrow_what_a_dba_looks_at_first_stays() -> None:
 @pytest.mark.parametrize(
     ("holders", "store", "told"),
     [
-        ((), STORE, "no holder: old row versions can be removed · row versions 1.2 GB in tempdb"),
+        ((), STORE, f"{HorizonText.NO_HOLDER_OF_VERSIONS} · row versions {IN_TEMPDB}"),
+        ((NEXT,), STORE, f"{HorizonText.NOT_FOR_LONG.render(holder=NEXT_NAME)} · row versions {IN_TEMPDB}"),
+        ((), None, VersionStoreText.NOT_READ),
         (
-            (NEXT,),
-            STORE,
-            "no session holds the horizon for a long time; the oldest is session 84 (0.4 s) · row versions 1.2 GB",
+            (),
+            VersionStoreSample(8_192, None, whole_server=True),
+            f"row versions {VersionStoreText.IN_TEMPDB_FOR_ALL.render(size='8.0 kB')}",
         ),
-        ((), None, "the size of the version store was not read"),
-        ((), VersionStoreSample(8_192, None, whole_server=True), "row versions 8.0 kB in tempdb of all databases"),
         (
             (),
             VersionStoreSample(0, 3_145_728, whole_server=False),
-            "row versions 0 B in tempdb, 3.0 MB in the database itself",
+            f"row versions {VersionStoreText.IN_TEMPDB.render(size='0 B')}, "
+            f"{VersionStoreText.IN_DATABASE.render(size='3.0 MB')}",
         ),
         ((), VersionStoreSample(None, None, whole_server=False), "row versions none"),
-        (None, STORE, "was not read in this poll"),
+        (None, STORE, UnreadText.NOT_READ.render(what="the holder")),
     ],
     ids=["nobody", "not for long", "size not read", "whole server", "in the database", "none", "not read"],
 )
@@ -85,22 +96,22 @@ async def test_the_screens_say_who_holds_row_versions_at_what_cost_and_what_ther
         await d.give(served())
         await d.press("3")
         told = d.lines("horizon")
-        assert "session 61 for 2 h 04 m" in told
-        assert "row versions 1.2 GB in tempdb" in told
-        assert "mails  412 logical reads per pop, 12.0 before" in told
-        assert (
-            "the server can remove up to 1.2 GB of row versions, and ghost rows; next holder: session 84 (0.4 s)"
-            in told
-        )
-        assert "vacuum" not in told
-        assert "412 logical reads per pop, 12.0 before" in d.lines("use-heading")
+        assert has(told, HorizonText.FOR_TIME, holder=SLEEPER_NAME, duration="2 h 04 m")
+        assert f"row versions {IN_TEMPDB}" in told
+        per_pop = f"412 {UsageText.PER_POP.render(unit='logical reads')}{UsageText.BEFORE.render(count='12.0')}"
+        assert f"mails  {per_pop}" in told
+        next_holder = HorizonText.NEXT_HOLDER.render(holder=NEXT_NAME)
+        assert has(told, VersionStoreText.GAIN, size="1.2 GB", then=next_holder)
+        assert not has(told, HorizonText.GAIN)
+        assert per_pop in d.lines("use-heading")
         assert "batches 1,204" in d.lines("counters")
         await d.press("i")
-        assert "3 ms of CPU time" in d.lines("state")
+        assert has(d.lines("state"), HealthText.CPU_TIME, milliseconds=3)
         d.app.selected = "mails"
         await d.press("2")
-        assert "horizon session 61 for 2 h 04 m keeps row versions [3]" in d.lines("tables")
-        assert "412 logical reads per pop" in d.lines("tables")
+        assert has(d.lines("tables"), HorizonText.FOR_TIME, holder=SLEEPER_NAME, duration="2 h 04 m")
+        assert f" {HorizonText.KEEPS_VERSIONS} [3]" in d.lines("tables")
+        assert per_pop in d.lines("tables")
         await d.press("3")
         await d.give(waited_view(sequence=8))
         assert not d.app.screen.query_one("#counters").display, "another engine has no such line"

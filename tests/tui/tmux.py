@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import subprocess
 import sys
@@ -11,7 +12,9 @@ from pathlib import Path
 
 import psutil
 
+from qmon.model.texts import Text
 from tests.facts import wait_until
+from tests.wordings import has
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = [sys.executable, "-m", "tests.tui.in_terminal"]
@@ -51,6 +54,11 @@ class Tmux:
             wait_until(lambda: text in self.screen(), what=f"{text!r} on the screen")
         except AssertionError as error:
             raise AssertionError(f"{error}\n{self.screen()}") from None
+
+    def shows(self, text: Text, /, **fields: object) -> bool:
+        """Return whether the terminal shows ``text``, also if it is wrapped in a frame."""
+        unframed = re.sub("[\u2500-\u259f]", " ", self.screen())
+        return has(unframed, text, **fields)
 
     def close(self) -> None:
         """End the server and all its programs."""

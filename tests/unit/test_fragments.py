@@ -24,10 +24,12 @@ from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.queue_probes import QueueSpec
 from qmon.monitor.state.usage_track import UseTrack, group_uses
 from qmon.tui.waits import usage_panel as panel
+from qmon.tui.waits.usage_panel import UsageText
 from tests.replayed import BIG, Driver, connection
 from tests.tsql_types import Type
 from tests.tui.scripted import view
 from tests.unit.polls import COUNTERS, fifo, poll
+from tests.wordings import has
 
 LAYOUT: Final = Layout("mails", "fifo", TableName("dbo", "Mails"))
 SPEC: Final = QueueSpec(LAYOUT, TableFacts(11))
@@ -187,6 +189,6 @@ def test_it_is_shown_beside_the_other_readings_of_an_index(known: bool) -> None:
     told = "\n".join("".join(text for text, _ in line) for line in panel.usage_lines(queue, 120, 12))
     assert ("FRAG" in told) is known
     assert ("3 %" in told) is known
-    assert ("FRAG as of 1 m 00 s ago" in told) is known
-    assert ("IX_heavy: fragmentation is not read, because the index is larger than 781 MB" in told) is known
+    assert has(told, UsageText.FRAGMENTATION_AGE, age="1 m 00 s") is known
+    assert has(told, UsageText.FRAGMENTATION_UNKNOWN, index="IX_heavy", reason=found[2].unread) is known
     assert "90 %" not in told, "of another table"

@@ -14,7 +14,7 @@ from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts import RuleInput, judge_queue
 from qmon.model.verdicts.flow_verdicts import FlowText
 from qmon.model.verdicts.judge import JudgeText, Spans
-from qmon.tui.overview.summary import summary_line
+from qmon.tui.overview.summary import SummaryText, summary_line
 from tests.tui.scripted import queue, view
 from tests.unit.rule_inputs import FINE
 
@@ -84,4 +84,6 @@ def test_a_check_and_the_overview_put_trouble_before_what_is_not_known() -> None
         ("a", CheckState.UNKNOWN),
     ]
     line = "".join(words for words, _ in summary_line(seen, Ranking().rank_queues(seen), 120))
-    assert line == " ▲ 1 of 2 queues has a warning, 1 is unknown: b, 882 ready."
+    some = SummaryText.SOME_QUEUES.render(count=1, total=2, state=SummaryText.ONE_WARNING)
+    unknown = SummaryText.ALSO.render(count=1, state=SummaryText.ONE_UNKNOWN)
+    assert line == f" ▲ {some}{unknown}: b{SummaryText.READY.render(count='882')}."

@@ -30,8 +30,11 @@ from qmon.monitor.state.target_history import TargetHistory
 from qmon.recording.format.codec import decode, encode
 from qmon.tui.spans import Line
 from qmon.tui.waits import horizon_panel, usage_panel, waits_panel
+from qmon.tui.waits.usage_panel import UsageText
+from qmon.tui.waits.version_store import VersionStoreText
 from tests.replayed import FILTERED, VERSIONS, Driver, connection, emptied, steady
 from tests.tsql_types import Type
+from tests.wordings import has
 
 MAILS: Final = Layout("mails", "fifo", TableName("dbo", "Mails"), consumers=Clients(procedure="*"))
 INSTALLED: Final = Layout("jobs", "heap", TableName("q", "jobs"), routines=(("pop", TableName("q", "jobs_pop")),))
@@ -94,15 +97,16 @@ def test_typed_rows_reach_the_words(version: tuple[int, int]) -> None:
     told = words(waits_panel.counter_lines(view, 160))
     assert "batches 1.0   transactions 1.0   page splits 1.0   lock timeouts 1.0" in told
     assert "commits waiting for the log 1.0" in told
-    kept = "in the database itself" if version[0] >= 15 else "in tempdb of all" if version[0] < 14 else "in tempdb"
+    kept = VersionStoreText.IN_DATABASE if version[0] >= 15 else VersionStoreText.IN_TEMPDB
+    kept = VersionStoreText.IN_TEMPDB_FOR_ALL if version[0] < 14 else kept
     told = words(horizon_panel.horizon_lines(view, 160, 7))
-    assert kept in told
+    assert has(told, kept)
     assert "row versions 8,192 TB" in told
     mails = view.queue("mails")
     assert mails is not None
     assert mails.use is not None
     assert mails.use.touched_per_pop.value == 1.0
-    assert "1.0 logical reads per pop" in usage_panel.usage_summary(mails)
+    assert has(usage_panel.usage_summary(mails), UsageText.PER_POP, unit="logical reads")
     assert view.server.cpu_ms == 1
     assert view.server.buffers == 1
     said = status_object(view)

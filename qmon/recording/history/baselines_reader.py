@@ -45,10 +45,14 @@ RELOAD_EVERY_S: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class FoundBaselines:
-    """Baselines from the default location. ``problem``: why the file could not be read (one line), or an empty text."""
+    """Baselines from a file.
+
+    ``problem``: why the file ``path`` could not be read (one line), or an empty text.
+    """
 
     baselines: Baselines = field(default_factory=Baselines)
     problem: str = ""
+    path: Path | None = None
 
 
 def read_baselines(path: Path) -> Baselines:
@@ -80,7 +84,7 @@ def find_baselines(root: Path | None) -> FoundBaselines:
     try:
         return FoundBaselines(read_baselines(path))
     except BadInput as problem:
-        return FoundBaselines(problem=str(problem))
+        return FoundBaselines(problem=str(problem), path=path)
 
 
 def _parse_baselines(raw: Mapping[str, Any]) -> Baselines:
@@ -147,7 +151,7 @@ class ReloadingBaselines:
             try:
                 self._found = FoundBaselines(read_baselines(self._path))
             except BadInput as problem:
-                self._found = FoundBaselines(self._found.baselines, str(problem))
+                self._found = FoundBaselines(self._found.baselines, str(problem), self._path)
 
 
 def _file_stamp(path: Path) -> tuple[int, int, int] | None:

@@ -13,6 +13,7 @@ from textual.events import DescendantFocus
 from textual.widgets import Input
 
 from qmon.model.operation_records import Consent, OperationKind, OperationResult, Plan, Progress
+from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.operate.context import Permission
 from qmon.tui import keys
@@ -32,10 +33,18 @@ if TYPE_CHECKING:
 
 _TICK_S: Final = 0.5
 _SHORT_NAME: Final = 4
-REASON_HINT: Final = "why; written to the audit log"
-REASON_REQUIRED_HINT: Final = "required: why; written to the audit log"
 # The number of rows of the dialog that do not scroll.
 _OTHER_ROWS: Final = 9
+
+
+class ConfirmationText(Text):
+    """The hints in the fields of the dialog, and what is missing in the fields."""
+
+    REASON = "why; written to the audit log"
+    REASON_REQUIRED = "required: why; written to the audit log"
+    NAME = "exact name"
+    TYPE_NAME = "type the queue's name exactly: {name}"
+    ENTER_REASON = "enter a reason; it is written to the audit log"
 
 
 class DialogStep(StrEnum):
@@ -97,10 +106,10 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
                     yield Cycle([words for words, _ in option.values], option.at)
             with Horizontal(id="act-reason", classes="field"):
                 yield Lines(classes="label")
-                yield Input(compact=True, max_length=500, placeholder=REASON_HINT)
+                yield Input(compact=True, max_length=500, placeholder=ConfirmationText.REASON)
             with Horizontal(id="act-typed", classes="field"):
                 yield Lines(classes="label")
-                yield Input(compact=True, placeholder="exact name")
+                yield Input(compact=True, placeholder=ConfirmationText.NAME)
             yield Lines(id="act-problem", most=2)
             with Horizontal(id="act-buttons"):
                 yield Lines(id="act-hint")
@@ -141,7 +150,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
             self.query_one("#act-do", Button).set_label(VERBS[plan.kind])
             self.set_class(plan.consent is Consent.TYPED, "-typed")
             self.query_one("#act-reason Input", Input).placeholder = (
-                REASON_REQUIRED_HINT if plan.needs_reason else REASON_HINT
+                ConfirmationText.REASON_REQUIRED if plan.needs_reason else ConfirmationText.REASON
             )
         self._go_to_step(DialogStep.REFUSED if self._problem or plan is None else DialogStep.CONFIRM)
         if not (isinstance(self.focused, Cycle) or (self.focused is not None and self.focused.has_class("choice"))):
@@ -183,10 +192,10 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         name = self.app.confirmation_name(plan.queue)
         same = typed.value in (name, clean(name))  # the user may also type the name as it is shown
         if plan.consent is Consent.TYPED and not same:
-            self._show_problem(f"type the queue's name exactly: {name}", typed)
+            self._show_problem(ConfirmationText.TYPE_NAME.render(name=name), typed)
             return
         if plan.needs_reason and not reason.value.strip():
-            self._show_problem("enter a reason; it is written to the audit log", reason)
+            self._show_problem(ConfirmationText.ENTER_REASON, reason)
             return
         self._queue_before = self._current_queue()
         self._phase_began_at = self.app.clock()
@@ -288,11 +297,11 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
     def _draw_hint(self) -> None:
         """Show the available keys. ``PgDn`` is only included if the text scrolls, which is known after the layout."""
         more = self.query_one("#act-body", VerticalScroll).show_vertical_scrollbar
-        hint = dialog_text.STEPS[self.step].hint
+        hint: str = dialog_text.STEPS[self.step].hint
         if self.step is DialogStep.CONFIRM and isinstance(self.focused, Cycle):
-            hint = dialog_text.CHOICE_HINT
+            hint = dialog_text.KeyHint.CHOICE
         elif self.step is DialogStep.CONFIRM and isinstance(self.focused, Input):
-            hint = dialog_text.FIELD_HINT
+            hint = dialog_text.KeyHint.FIELD
         hint += " · PgDn" if more and self.step in (DialogStep.CONFIRM, DialogStep.REFUSED) else ""
         self.query_one("#act-hint", Lines).show(lambda cells, _: [((f" {shorten(hint, cells - 1)}", "muted"),)])
 

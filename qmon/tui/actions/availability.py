@@ -7,11 +7,23 @@ from typing import Final
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import Choice, OperationKind, Side
 from qmon.model.samples.polled_samples import BlockingSample
+from qmon.model.texts import Text
 from qmon.model.view import QueueView, View
 from qmon.operate.plan import allowed_actions
 from qmon.tui import keys
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.actions.request import ActionRequest, end_session_request
+from qmon.tui.screen_texts import ScreenText
+
+
+class DisabledText(Text):
+    """Why an action is disabled."""
+
+    ONLY_GUESSED = "qmon only guessed that this table is a queue; press W to confirm it first"
+    NO_BLOCKER = "no session blocks another session"
+    VIEW_ONLY = "view only: actions are disabled"
+    STANDBY = "the server is a standby: it accepts no changes"
+
 
 # The operation that each key requests, keyed by binding id.
 ACTIONS: Final[dict[str, tuple[OperationKind, Side]]] = {
@@ -25,7 +37,6 @@ ACTIONS: Final[dict[str, tuple[OperationKind, Side]]] = {
     "end-session": (OperationKind.END_SESSION, Side.PRODUCERS),
 }
 
-_GUESSED_REASON: Final = "qmon only guessed that this table is a queue; press W to confirm it first"
 _BY_KEY: Final = {each.key: ACTIONS[each.id] for each in keys.bindings_in(keys.QUEUE_ACTIONS) if each.id in ACTIONS}
 
 
@@ -53,22 +64,22 @@ def disabled_reason(
         return for_all
     kind, side = ACTIONS[action]
     if kind is OperationKind.END_SESSION:
-        return None if head_blocker(view) is not None else "no session blocks another session"
+        return None if head_blocker(view) is not None else DisabledText.NO_BLOCKER
     if queue is None:
-        return "no queue is selected"
+        return ScreenText.NO_QUEUE_SELECTED
     if can_propose and allowed_actions.needs_confirmed_queue(queue.layout, kind):
-        return _GUESSED_REASON
+        return DisabledText.ONLY_GUESSED
     return None if kind is OperationKind.UNDO else allowed_actions.why_not_allowed(queue.layout, kind, side)
 
 
 def read_only_reason(runner: ActionRunner | None, view: View | None) -> str | None:
     """Return why nothing may be changed here, or ``None``."""
     if runner is None:
-        return "view only: actions are disabled"
+        return DisabledText.VIEW_ONLY
     if runner.read_only_reason is not None:
         return runner.read_only_reason
     if view is not None and view.server.in_recovery:
-        return "the server is a standby: it accepts no changes"
+        return DisabledText.STANDBY
     return None
 
 

@@ -9,10 +9,12 @@ from typing import Final, NamedTuple
 from qmon.model import formatting
 from qmon.model.figure import Figure
 from qmon.model.operation_records import OperationResult, OperationState, Plan, Progress
+from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.tui.actions.plan_text import VERBS, can_undo, left_out_lines, plan_lines
 from qmon.tui.actions.request import ActionRequest
 from qmon.tui.sanitize import clean, shorten
+from qmon.tui.screen_texts import ScreenText
 from qmon.tui.spans import LABEL_CELLS, Line, LinePart, Span, entry_lines, spread_parts
 from qmon.tui.status import Shown
 
@@ -32,6 +34,35 @@ RESULT_WORDS: Final[dict[OperationState, tuple[str, str]]] = {
     OperationState.FAILED: ("failed", "alarm"),
     OperationState.UNKNOWN: ("unknown", "alarm"),
 }
+
+
+class StepText(Text):
+    """The texts of the steps."""
+
+    COUNTING = "counting{waited}; nothing is changed yet"
+    FOR_TIME = " for {duration}"
+    PARTLY_DONE = "{done:,} are done and are not rolled back; repeat the action to finish the rest; {key}"
+    STOPPING = "stopping after this batch; press esc again to cancel this batch too and close"
+    SKIPPED = "locked by other sessions; not changed"
+    CHANGED = "changed after planning; not changed by qmon"
+    REFUSED = "refused by the server; not changed"
+    OPERATION = "operation {operation}{undo}; {key}"
+    CAN_UNDO = "; u undoes the operation"
+    WAITING_FOR_POLL = "waiting for the next poll"
+    FIGURE = "{figure} {now} (was {before})"
+    FIGURE_NOT_READ = "{figure} not read again yet (was {before})"
+
+
+class KeyHint(Text):
+    """The hints about the keys of the dialog."""
+
+    CANCEL = "esc cancels"
+    CLOSE = "esc closes"
+    CONFIRM = "← then enter · s SQL · esc cancels"
+    STOP = "b continues in the background · esc stops"
+    # While a choice or a field of the confirmation has the focus, it takes keys that the buttons do not take.
+    CHOICE = "← → choose · tab next · s SQL · esc cancels"
+    FIELD = "tab next · esc cancels"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +109,8 @@ def problem_lines(words: str, cells: int) -> list[Line]:
 
 
 def _planning_lines(content: DialogText, cells: int) -> list[Line]:
-    waited = f" for {formatting.whole_seconds(content.took_s)}" if content.took_s >= 1 else ""
-    return [(), ((f" counting{waited}; nothing is changed yet", "muted"),), ()]
+    waited = StepText.FOR_TIME.render(duration=formatting.whole_seconds(content.took_s)) if content.took_s >= 1 else ""
+    return [(), ((f" {StepText.COUNTING.render(waited=waited)}", "muted"),), ()]
 
 
 def _refused_lines(content: DialogText, cells: int) -> list[Line]:
@@ -117,9 +148,7 @@ def _ended_lines(content: DialogText, cells: int) -> list[Line]:
     done = content.progress.done if content.progress is not None else 0
     lines = [(), *entry_lines("broken", content.problem, cells, "alarm", most=6)]
     if done:
-        lines += entry_lines(
-            "", f"{done:,} are done and stay done; repeat the action to finish the rest; key 6 lists operations", cells
-        )
+        lines += entry_lines("", StepText.PARTLY_DONE.render(done=done, key=ScreenText.KEY_6), cells)
     return [*lines, ()]
 
 
@@ -132,17 +161,12 @@ class DialogStepText(NamedTuple):
 
 
 STEPS: Final[Mapping[str, DialogStepText]] = {
-    "-planning": DialogStepText(_planning_lines, "Cancel", "esc cancels"),
-    "-refused": DialogStepText(_refused_lines, "Close", "esc closes"),
-    "-confirm": DialogStepText(_confirm_lines, "Cancel", "← then enter · s SQL · esc cancels"),
-    "-applying": DialogStepText(_applying_lines, "Stop", "b continues in the background · esc stops"),
-    "-ended": DialogStepText(_ended_lines, "Close", "esc closes"),
+    "-planning": DialogStepText(_planning_lines, "Cancel", KeyHint.CANCEL),
+    "-refused": DialogStepText(_refused_lines, "Close", KeyHint.CLOSE),
+    "-confirm": DialogStepText(_confirm_lines, "Cancel", KeyHint.CONFIRM),
+    "-applying": DialogStepText(_applying_lines, "Stop", KeyHint.STOP),
+    "-ended": DialogStepText(_ended_lines, "Close", KeyHint.CLOSE),
 }
-
-
-# The hints while a choice or an entry field of the confirmation has the focus. They take keys that the buttons do not.
-CHOICE_HINT: Final = "← → choose · tab next · s SQL · esc cancels"
-FIELD_HINT: Final = "tab next · esc cancels"
 
 
 def progress_bar(share: float, cells: int) -> Line:
@@ -170,7 +194,7 @@ def progress_lines(progress: Progress, cells: int, *, stopping: bool) -> list[Li
     lines: list[Line] = [progress_bar(share, cells), (), tuple(moving)]
     lines += [(), *entry_lines("", progress.note, cells, "muted")] if progress.note else []
     if stopping:
-        lines += [(), ((" stopping after this batch; press esc again to cancel this batch too and close", "accent"),)]
+        lines += [(), ((f" {StepText.STOPPING}", "accent"),)]
     return lines
 
 
@@ -203,19 +227,18 @@ def result_lines(
     head: list[Span] = [(f" {word}", tone), (f" after {formatting.duration(took_s)}", "muted")]
     lines: list[Line] = [tuple(head), _count_spans(result)]
     if result.skipped:
-        lines += entry_lines("skipped", "locked by other sessions; not changed", cells, "muted")
+        lines += entry_lines("skipped", StepText.SKIPPED, cells, "muted")
     if result.changed:
-        lines += entry_lines("changed", "changed after planning; not changed by qmon", cells, "muted")
+        lines += entry_lines("changed", StepText.CHANGED, cells, "muted")
     if result.refused:
-        lines += entry_lines("refused", "refused by the server; not changed", cells, "muted")
+        lines += entry_lines("refused", StepText.REFUSED, cells, "muted")
     for index, words in enumerate(result.notes):
         lines += entry_lines("note" if index == 0 else "", words, cells)
     if result.operation:
-        lines += entry_lines(
-            "audit",
-            f"operation {result.operation}{'; u undoes the operation' if undo else ''}; key 6 lists operations",
-            cells,
+        audited = StepText.OPERATION.render(
+            operation=result.operation, undo=StepText.CAN_UNDO if undo else "", key=ScreenText.KEY_6
         )
+        lines += entry_lines("audit", audited, cells)
     lines += [(), *_verify_lines(before, after, since_end_s, cells)]
     return lines
 
@@ -229,7 +252,7 @@ def _verify_lines(before: QueueView | None, after: QueueView | None, since_end_s
     if before is None:
         return []
     if after is None:
-        return entry_lines("verify", "waiting for the next poll", cells, "muted")
+        return entry_lines("verify", StepText.WAITING_FOR_POLL, cells, "muted")
     parts = [_change_text(name, before, after, field, formatting.count, since_end_s) for name, field in _FIGURES]
     if after.window_s is not None and after.window_s < since_end_s:
         parts += [
@@ -252,5 +275,5 @@ def _change_text(
     if now.value is None:
         return ""
     if now.age_s >= since_end_s:
-        return f"{name} not read again yet (was {then.text(write)})"
-    return f"{name} {now.text(write)} (was {then.text(write)})"
+        return StepText.FIGURE_NOT_READ.render(figure=name, before=then.text(write))
+    return StepText.FIGURE.render(figure=name, now=now.text(write), before=then.text(write))

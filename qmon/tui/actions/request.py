@@ -19,11 +19,22 @@ from qmon.model.operation_records import (
     Side,
     pause_subject,
 )
+from qmon.model.texts import Text
 from qmon.operate.plan.library_queue import DISCARDABLE_KINDS
+from qmon.tui.screen_texts import ScreenText
 
 if TYPE_CHECKING:
     from qmon.operate.operator import Operator
     from qmon.operate.run.prepared_action import PreparedAction
+
+
+class ActionRequestText(Text):
+    """Why a request matches nothing, and the hints in the text fields of the dialog."""
+
+    CHOOSE_MESSAGES = "press tab, then → to choose the messages"
+    NOTHING_TO_UNDO = "no operation on this queue can be undone; press 6 to list the operations"
+    ERROR_FIELD = "only messages whose last error contains this text"
+    PAYLOAD_FIELD = "only messages that contain this text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +82,13 @@ class ActionRequest:
             QmonError: planning failed.
         """
         if self.unchosen:
-            raise BadInput("press tab, then → to choose the messages")
+            raise BadInput(ActionRequestText.CHOOSE_MESSAGES)
         if self.kind is OperationKind.UNDO:
             return operator.undo(self.operation or _newest_undoable(operator, self.queue))
         if self.kind is OperationKind.END_SESSION and self.session is not None:
             return operator.end_session(self.session, self.started_at)
         if self.layout is None:
-            raise BadInput("no queue is selected")
+            raise BadInput(ScreenText.NO_QUEUE_SELECTED)
         if self.kind is OperationKind.REQUEUE:
             return operator.requeue(self.layout, self.choice)
         if self.kind is OperationKind.REDRIVE:
@@ -104,7 +115,7 @@ def _newest_undoable(operator: Operator, queue: str) -> str:
     for operation in operator.read_operations():
         if operation.queue == queue and operation.kind is not OperationKind.UNDO and operation.undo_state.can_undo:
             return operation.id
-    raise BadInput("no operation on this queue can be undone; press 6 to list the operations")
+    raise BadInput(ActionRequestText.NOTHING_TO_UNDO)
 
 
 # A function that returns the request with one change.
@@ -170,9 +181,9 @@ def text_fields_for(request: ActionRequest) -> tuple[TextField, ...]:
         return ()
     fields = []
     if request.layout.error is not None:
-        fields.append(TextField("error", "only messages whose last error contains this text", _with_error))
+        fields.append(TextField("error", ActionRequestText.ERROR_FIELD, _with_error))
     if request.layout.payload is not None:
-        fields.append(TextField("payload", "only messages that contain this text", _with_payload))
+        fields.append(TextField("payload", ActionRequestText.PAYLOAD_FIELD, _with_payload))
     return tuple(fields)
 
 

@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 
 from qmon.model import formatting
 from qmon.model.operation_records import OperationResult
+from qmon.model.texts import Text
 from qmon.model.waits.lock_chains import LockChainLine, LockChains
 from qmon.monitor.source import Focus
 from qmon.tui import keys
@@ -22,6 +23,15 @@ from qmon.tui.spans import Line, entry_lines
 from qmon.tui.status import Shown
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
+
+
+class BlockingScreenText(Text):
+    """The texts of the screen and of the details of a session."""
+
+    NO_SESSION = "no session is selected"
+    OVER = "no longer waits or blocks; these are its last figures"
+    DETAIL_KEYS = "E ends the session · esc closes"
+
 
 _EMPTY_CHAINS: Final = LockChains()
 
@@ -95,7 +105,7 @@ class BlockingScreen(DashboardScreen):
         """Return why the session under the cursor cannot be ended."""
         why = read_only_reason(self.app.runner, self.app.shown.view)
         if why is None and self._selected_session() is None:
-            why = "no session is selected"
+            why = BlockingScreenText.NO_SESSION
         return {"end-session": why} if why is not None else {}
 
     def request_for(self, action: str) -> ActionRequest | None:
@@ -145,11 +155,7 @@ class SessionDetails(TextDialog):
 
         def written(cells: int) -> list[Line]:
             now = newest()
-            over = (
-                []
-                if now is not None
-                else entry_lines("over", "no longer waits or blocks; these are its last figures", cells)
-            )
+            over = [] if now is not None else entry_lines("over", BlockingScreenText.OVER, cells)
             return [*over, *tree.detail_lines(now or place, cells)]
 
-        super().__init__(written, "E ends the session · esc closes")
+        super().__init__(written, BlockingScreenText.DETAIL_KEYS)

@@ -6,14 +6,22 @@ from collections.abc import Sequence
 
 from qmon.model import formatting
 from qmon.model.samples.deadlock_samples import BlockedReport
+from qmon.model.texts import Text
 from qmon.tui import figures
 from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, cut_line
 
 
+class ReportText(Text):
+    """The texts about the reports."""
+
+    THE_LAST = "the last {count}"
+    WAITED = "waited {duration} for"
+
+
 def reports_summary(reports: Sequence[BlockedReport]) -> str:
     """Return the text for the panel's title."""
-    return f"the last {len(reports)}" if len(reports) > 1 else ""
+    return ReportText.THE_LAST.render(count=len(reports)) if len(reports) > 1 else ""
 
 
 def report_lines(reports: Sequence[BlockedReport], cells: int, rows: int) -> list[Line]:
@@ -28,7 +36,7 @@ def report_lines(reports: Sequence[BlockedReport], cells: int, rows: int) -> lis
                 (
                     (f" {when} ", "muted"),
                     (who, "strong"),
-                    (f" waited {formatting.duration(report.waited_s)} for ", "text"),
+                    (f" {ReportText.WAITED.render(duration=formatting.duration(report.waited_s))} ", "text"),
                     (whom, "strong"),
                     (f", {clean(report.blocker_state)}" if report.blocker_state else "", "accent"),
                 ),

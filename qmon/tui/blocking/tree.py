@@ -7,13 +7,66 @@ from typing import Final
 from qmon.model import formatting
 from qmon.model.samples.polled_samples import BlockingSample
 from qmon.model.snapshot import SESSIONS_PROBE
+from qmon.model.texts import Text
 from qmon.model.view import View
 from qmon.model.waits.lock_chains import LockChainLine, LockChains, Role, SessionKey
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
+from qmon.tui.screen_texts import ScreenText
 from qmon.tui.spans import Line, entry_lines
 from qmon.tui.widgets.filter_bar import matches_filter
 from qmon.tui.widgets.grid_table import GridColumn, GridRow
+
+
+class BlockingText(Text):
+    """The parts of the texts about sessions that wait or block."""
+
+    SEE_ABOVE = "see above"
+    DEPTH = "{levels:>3} deep"
+    NOT_VISIBLE = "not visible"
+    TWO_PHASE_COMMIT = "two-phase commit"
+    TWO_PHASE_COMMIT_BY = "two-phase commit · {login}"
+    HOLDS = "holds {rows}"
+    LOCK = "{object} ({mode})"
+    LOCK_AND_BLOCKERS = "{lock}, {count} blockers"
+    HELD_ROWS = "{rows} of {queue}"
+    WAITS_FOR = "waits for {sessions}"
+    WAITS_FOR_MORE = "waits for {sessions} and {count} more"
+    BEHIND_MORE = "{waits}, behind {count} more in the lock queue"
+    IN_LOCK_QUEUE = "waits in the lock queue behind {sessions}"
+    IN_LOCK_QUEUE_OF = "waits in the lock queue behind {sessions} ({count} in all)"
+    CLIENT = "{client} · database {database}"
+    IDLE = "{state}{time}: the session runs no statement and keeps its locks"
+    PREPARED = (
+        "a transaction without a session, prepared for a two-phase commit: holds its locks until commit or rollback"
+    )
+    CYCLE = "part of a cycle (deadlock): the server will cancel one of the sessions to end the deadlock"
+    RUNNING = "{state}{time}{rollback}"
+    FOR_TIME = " for {duration}"
+    ROLLED_BACK = "{share} of its rollback is done"
+    AND_ROLLED_BACK = ", {share} of its rollback is done"
+    TO_LOCK = "{waits}{time}, to lock {object} as {mode}"
+    TRANSACTION_OPEN = "transaction open {duration}"
+    BLOCKS = "blocks {sessions}, {directly} directly{longest}"
+    BLOCKED_SESSIONS = "{sessions}, {directly} directly{longest}"
+    LONGEST = ", the longest for {duration}"
+    SESSION = "session {session}, {state}"
+    PREPARED_TRANSACTION = "prepared transaction {session}, {state}"
+    OPEN_FOR = "open for {duration}"
+    TRANSACTIONS = "{transactions} open"
+    LAST_BATCH = "last batch began {duration} ago"
+    WAITS = "{waits}{time}{threads}"
+    THREADS = " ({count} of its threads)"
+    NO_WAIT = "for no session"
+    LOCKS = "{mode} on {object}"
+    BLOCKS_NONE = "none"
+    BEGAN = "{process}, began {time}"
+    READ = "{pages} read"
+    WRITTEN = "{pages} written"
+    MEMORY = "{size} granted for sorts and hashes"
+    SUMMARY = "{count} waiting · {heads}"
+    NONE_WAITS = "no session waits for a lock"
+
 
 # The number of tree levels that are drawn. For a deeper level, only its number is shown.
 MAX_LEVELS: Final = 6
@@ -143,7 +196,7 @@ def _row(place: LockChainLine, key: str) -> GridRow:
     s = place.session
     state, tone = STATES[place.role]
     if place.is_repeated:
-        cells = [(_tree_text(place), "muted"), ("see above", "muted"), *[("", "muted")] * (len(COLUMNS) - 2)]
+        cells = [(_tree_text(place), "muted"), (BlockingText.SEE_ABOVE, "muted"), *[("", "muted")] * (len(COLUMNS) - 2)]
         return GridRow(key, tuple(cells), id=session_name(place.key))
     waits = bool(place.blockers)
     return GridRow(
@@ -178,20 +231,22 @@ def _tree_text(place: LockChainLine) -> str:
         return f"■ {end}"
     branch = "├─ " if place.rails[-1] else "└─ "
     if len(place.rails) > MAX_LEVELS:
-        return f"  {len(place.rails):>3} deep {branch}{end}"
+        return f"  {BlockingText.DEPTH.render(levels=len(place.rails))} {branch}{end}"
     return "  " + "".join("│  " if more else "   " for more in place.rails[:-1]) + branch + end
 
 
 def _state_text(session: BlockingSample) -> str:
     if session.state == "active":
         return "running" if session.kind in ("client backend", "") else clean(session.kind)
-    return clean(session.state) or "not visible"
+    return clean(session.state) or BlockingText.NOT_VISIBLE
 
 
 def client_text(session: BlockingSample) -> str:
     """Return ``mailer · shop@10.0.0.7``."""
     if session.session == 0:
-        return f"two-phase commit · {clean(session.login)}" if session.login else "two-phase commit"
+        if not session.login:
+            return BlockingText.TWO_PHASE_COMMIT
+        return BlockingText.TWO_PHASE_COMMIT_BY.render(login=clean(session.login))
     who = (
         f"{clean(session.login)}@{clean(session.host)}"
         if session.login and session.host
@@ -203,9 +258,10 @@ def client_text(session: BlockingSample) -> str:
 def _lock_text(place: LockChainLine) -> str:
     s = place.session
     if not place.blockers:
-        return f"holds {held_rows_text(place)}" if place.held else ""
-    lock = f"{s.object} ({mode_text(s)})" if s.mode else s.object
-    return f"{lock}, {len(place.blockers)} blockers" if len(place.blockers) > 1 else lock
+        return BlockingText.HOLDS.render(rows=held_rows_text(place)) if place.held else ""
+    lock = BlockingText.LOCK.render(object=s.object, mode=mode_text(s)) if s.mode else s.object
+    blockers = len(place.blockers)
+    return BlockingText.LOCK_AND_BLOCKERS.render(lock=lock, count=blockers) if blockers > 1 else lock
 
 
 def mode_text(session: BlockingSample) -> str:
@@ -216,7 +272,10 @@ def mode_text(session: BlockingSample) -> str:
 def held_rows_text(place: LockChainLine) -> str:
     """Return ``≥200 rows of mails, 3 rows of orders``."""
     return ", ".join(
-        f"{'≥' if h.at_least else ''}{formatting.count_text(h.rows, 'row')} of {h.queue}" for h in place.held
+        BlockingText.HELD_ROWS.render(
+            rows=f"{'≥' if held.at_least else ''}{formatting.count_text(held.rows, 'row')}", queue=held.queue
+        )
+        for held in place.held
     )
 
 
@@ -225,10 +284,16 @@ def blockers_text(place: LockChainLine) -> str:
     s = place.session
     listed = ", ".join(session_name(key) for key in place.blockers)
     more = max(0, s.holders - len(place.blockers)) if s.holders else 0
-    out = f"waits for {listed}" + (f" and {more} more" if more else "")
     if s.holders:
-        return f"{out}, behind {s.line} more in the lock queue" if s.line else out
-    return f"waits in the lock queue behind {listed}" + (f" ({s.line} in all)" if s.line > len(place.blockers) else "")
+        out = (
+            BlockingText.WAITS_FOR_MORE.render(sessions=listed, count=more)
+            if more
+            else BlockingText.WAITS_FOR.render(sessions=listed)
+        )
+        return BlockingText.BEHIND_MORE.render(waits=out, count=s.line) if s.line else out
+    if s.line > len(place.blockers):
+        return BlockingText.IN_LOCK_QUEUE_OF.render(sessions=listed, count=s.line)
+    return BlockingText.IN_LOCK_QUEUE.render(sessions=listed)
 
 
 def panel_lines(place: LockChainLine | None, cells: int, rows: int) -> list[Line]:
@@ -239,9 +304,10 @@ def panel_lines(place: LockChainLine | None, cells: int, rows: int) -> list[Line
     out: list[Line] = entry_lines(
         shorten(session_name(place.key), 9), _situation_text(place), cells, most=max(1, rows - 2)
     )
-    out += entry_lines(
-        "client", f"{client_text(s)} · database {clean(s.database)}" if s.database else client_text(s), cells, most=1
-    )
+    client = client_text(s)
+    if s.database:
+        client = BlockingText.CLIENT.render(client=client, database=clean(s.database))
+    out += entry_lines("client", client, cells, most=1)
     out += entry_lines("statement", s.statement, cells, "muted", most=max(1, rows - len(out)))
     return out[:rows]
 
@@ -250,59 +316,68 @@ def _situation_text(place: LockChainLine) -> str:
     s = place.session
     parts = []
     if place.role is Role.IDLE:
-        parts.append(f"{s.state}{_duration_suffix(s.state_s)}: the session runs no statement and keeps its locks")
+        parts.append(BlockingText.IDLE.render(state=s.state, time=_duration_suffix(s.state_s)))
     elif place.role is Role.PREPARED:
-        parts.append(
-            "a transaction without a session, prepared for a two-phase commit: holds its locks until commit or rollback"
-        )
+        parts.append(BlockingText.PREPARED)
     elif place.role is Role.CYCLE:
-        parts.append("part of a cycle (deadlock): the server will cancel one of the sessions to end the deadlock")
+        parts.append(BlockingText.CYCLE)
     elif place.role is Role.RUNNING:
-        undone = f", {formatting.percent(s.undone)} of its rollback is done" if s.undone is not None else ""
-        parts.append(f"{_state_text(s)}{_duration_suffix(s.state_s)}{undone}")
+        undone = "" if s.undone is None else BlockingText.AND_ROLLED_BACK.render(share=formatting.percent(s.undone))
+        parts.append(
+            BlockingText.RUNNING.render(state=_state_text(s), time=_duration_suffix(s.state_s), rollback=undone)
+        )
     if place.blockers:
-        waited = f" for {formatting.duration(s.waiting_s)}" if s.waiting_s is not None else ""
-        parts.append(f"{blockers_text(place)}{waited}, to lock {s.object} as {mode_text(s)}")
+        waits, waited = blockers_text(place), _duration_suffix(s.waiting_s)
+        parts.append(BlockingText.TO_LOCK.render(waits=waits, time=waited, object=s.object, mode=mode_text(s)))
     if s.transaction_s is not None:
-        parts.append(f"transaction open {formatting.duration(s.transaction_s)}")
+        parts.append(BlockingText.TRANSACTION_OPEN.render(duration=formatting.duration(s.transaction_s)))
     if place.blocks:
-        longest = f", the longest for {formatting.duration(place.longest_s)}" if place.longest_s is not None else ""
-        parts.append(f"blocks {formatting.count_text(place.blocks, 'session')}, {place.directly} directly{longest}")
+        parts.append(_blocked_text(place, BlockingText.BLOCKS))
     if place.held:
-        parts.append(f"holds {held_rows_text(place)}")
+        parts.append(BlockingText.HOLDS.render(rows=held_rows_text(place)))
     return "; ".join(parts)
 
 
 def _duration_suffix(seconds: float | None) -> str:
-    return f" for {formatting.duration(seconds)}" if seconds is not None else ""
+    return BlockingText.FOR_TIME.render(duration=formatting.duration(seconds)) if seconds is not None else ""
+
+
+def _blocked_text(place: LockChainLine, text: BlockingText) -> str:
+    """Return the number of sessions that this one blocks, and the longest wait among them."""
+    longest_s = place.longest_s
+    longest = "" if longest_s is None else BlockingText.LONGEST.render(duration=formatting.duration(longest_s))
+    sessions = formatting.count_text(place.blocks, "session")
+    return text.render(sessions=sessions, directly=place.directly, longest=longest)
 
 
 def detail_lines(place: LockChainLine, cells: int) -> list[Line]:
     """Return all known facts about one session."""
     s = place.session
-    what = f"session {session_name(place.key)}" if s.session else f"prepared transaction {session_name(place.key)}"
+    what = (BlockingText.SESSION if s.session else BlockingText.PREPARED_TRANSACTION).render(
+        session=session_name(place.key), state=STATES[place.role][0]
+    )
     began = figures.moment_text(s.started_at, seconds=True) if s.started_at is not None else ""
-    opened = f"open for {formatting.duration(s.transaction_s)}" if s.transaction_s is not None else ""
-    waited = f" for {formatting.duration(s.waiting_s)}" if s.waiting_s is not None else ""
-    longest = f", the longest for {formatting.duration(place.longest_s)}" if place.longest_s is not None else ""
-    blocks = f"{formatting.count_text(place.blocks, 'session')}, {place.directly} directly{longest}"
+    opened_s = s.transaction_s
+    opened = "" if opened_s is None else BlockingText.OPEN_FOR.render(duration=formatting.duration(opened_s))
+    waits: str = BlockingText.NO_WAIT
+    if place.blockers:
+        waits = BlockingText.WAITS.render(
+            waits=blockers_text(place), time=_duration_suffix(s.waiting_s), threads=_threads_suffix(s)
+        )
+    blocks = _blocked_text(place, BlockingText.BLOCKED_SESSIONS) if place.blocks else BlockingText.BLOCKS_NONE
+    lock = BlockingText.LOCKS.render(mode=mode_text(s), object=s.object) if place.blockers else ""
     return [
         (),
-        *entry_lines("what", f"{what}, {STATES[place.role][0]}", cells, "strong"),
-        *entry_lines("state", f"{s.state or 'not visible'}{_duration_suffix(s.state_s)}", cells),
+        *entry_lines("what", what, cells, "strong"),
+        *entry_lines("state", f"{s.state or BlockingText.NOT_VISIBLE}{_duration_suffix(s.state_s)}", cells),
         *entry_lines("trans.", " · ".join(part for part in (opened, *_transaction_parts(s)) if part), cells),
-        *entry_lines(
-            "waits",
-            f"{blockers_text(place)}{waited}{_threads_suffix(s)}" if place.blockers else "for no session",
-            cells,
-            most=8,
-        ),
-        *entry_lines("lock", f"{mode_text(s)} on {s.object}" if place.blockers else "", cells),
-        *entry_lines("blocks", blocks if place.blocks else "none", cells),
+        *entry_lines("waits", waits, cells, most=8),
+        *entry_lines("lock", lock, cells),
+        *entry_lines("blocks", blocks, cells),
         *entry_lines("holds", held_rows_text(place), cells),
         *entry_lines("client", client_text(s), cells),
         *entry_lines("database", s.database, cells),
-        *entry_lines("process", f"{s.kind}, began {began}" if began else s.kind, cells),
+        *entry_lines("process", BlockingText.BEGAN.render(process=s.kind, time=began) if began else s.kind, cells),
         *entry_lines("work", _resources_text(s), cells),
         *entry_lines("statement", s.statement, cells, most=20),
         (),
@@ -312,10 +387,11 @@ def detail_lines(place: LockChainLine, cells: int) -> list[Line]:
 def _transaction_parts(session: BlockingSample) -> tuple[str, ...]:
     """Return the open transactions, isolation level and last batch, if known."""
     many = formatting.count_text(session.transactions, "transaction") if session.transactions is not None else ""
+    batch_s = session.batch_s
     return (
-        f"{many} open" if many else "",
+        BlockingText.TRANSACTIONS.render(transactions=many) if many else "",
         session.isolation,
-        f"last batch began {formatting.duration(session.batch_s)} ago" if session.batch_s is not None else "",
+        "" if batch_s is None else BlockingText.LAST_BATCH.render(duration=formatting.duration(batch_s)),
     )
 
 
@@ -323,33 +399,37 @@ def _resources_text(session: BlockingSample) -> str:
     """Return ``1,204 pages read · 12 pages written · 4.0 MB granted for sorts and hashes``."""
     parts = []
     if session.reads is not None:
-        parts.append(f"{formatting.count_text(session.reads, 'page')} read")
+        parts.append(BlockingText.READ.render(pages=formatting.count_text(session.reads, "page")))
     if session.writes is not None:
-        parts.append(f"{formatting.count_text(session.writes, 'page')} written")
+        parts.append(BlockingText.WRITTEN.render(pages=formatting.count_text(session.writes, "page")))
     if session.memory:
-        parts.append(f"{formatting.size(session.memory)} granted for sorts and hashes")
+        parts.append(BlockingText.MEMORY.render(size=formatting.size(session.memory)))
     if session.undone is not None:
-        parts.append(f"{formatting.percent(session.undone)} of its rollback is done")
+        parts.append(BlockingText.ROLLED_BACK.render(share=formatting.percent(session.undone)))
     return " · ".join(parts)
 
 
 def _threads_suffix(session: BlockingSample) -> str:
-    return f" ({session.threads} of its threads)" if session.threads is not None and session.threads > 1 else ""
+    threads = session.threads
+    return BlockingText.THREADS.render(count=threads) if threads is not None and threads > 1 else ""
 
 
 def blocking_summary(chains: LockChains) -> str:
     """Return ``14 waiting · 2 head blockers``."""
-    heads = len(chains.heads)
-    return f"{chains.waiters} waiting · {formatting.count_text(heads, 'head blocker')}" if chains.places else ""
+    if not chains.places:
+        return ""
+    return BlockingText.SUMMARY.render(
+        count=chains.waiters, heads=formatting.count_text(len(chains.heads), "head blocker")
+    )
 
 
 def empty_text(view: View | None, filter_text: str) -> str:
     """Return the text to show if there are no rows."""
     if view is None:
-        return "waiting for the first figures"
+        return ScreenText.NO_FIGURES_YET
     found = view.server.blocking
     if found is not None and found.places:
-        return f"no session matches {clean(filter_text)}"
+        return ScreenText.NO_MATCH.render(what="session", filter=clean(filter_text))
     if found is not None:
-        return "no session waits for a lock"
+        return BlockingText.NONE_WAITS
     return figures.unread_reason(view, "blocking", "blocking", "waits", SESSIONS_PROBE)

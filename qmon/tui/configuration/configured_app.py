@@ -11,6 +11,7 @@ from qmon.errors import BadInput
 from qmon.model.alerts.alert_rules import rules_for_target
 from qmon.model.formatting import count_text
 from qmon.model.layout.layout import TableName
+from qmon.model.texts import Text
 from qmon.model.view import QueueView, View
 from qmon.monitor.alerting import Alerting
 from qmon.monitor.catalog.discovery.candidates import Candidate
@@ -23,6 +24,17 @@ from qmon.tui.configuration.proposal_dialog import ProposalDialog, QueuesFound
 from qmon.tui.daemon_thread import start_daemon
 from qmon.tui.member import DashboardTarget
 from qmon.tui.sanitize import clean
+
+
+class ConfigurationText(Text):
+    """The notices about proposed queues and about changes of ``qmon.toml``."""
+
+    SEARCHING = "looking for tables that may be queues"
+    NOTHING_FOUND = "no other table here looks like a queue"
+    WRITTEN = "{queues} written to {path}"
+    ALREADY_THERE = "already in {path}: {tables}"
+    RELOADED = "reloaded {file}{restart}"
+    NEEDS_RESTART = "; restart qmon to apply: {keys}"
 
 
 class ConfiguredApp(QmonApp, inherit_bindings=False):
@@ -63,7 +75,7 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
             return
         self._is_searching = self._has_searched = True
         if asked:
-            self.notify_briefly("looking for tables that may be queues")
+            self.notify_briefly(ConfigurationText.SEARCHING)
 
         def run() -> None:
             try:
@@ -86,7 +98,7 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
             path, at = self._followed.config.path, self._proposed_table
             self.push_screen(ProposalDialog(self.shown.target, message.found, path, at), self._write_queues)
         elif message.asked:
-            words = clean(message.problem) or "no other table here looks like a queue"
+            words = clean(message.problem) or ConfigurationText.NOTHING_FOUND
             self.notify(words, timeout=10, markup=False)
 
     def _write_queues(self, chosen: Sequence[Candidate] | None) -> None:
@@ -100,8 +112,8 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         self.candidate_tables -= {each.layout.table for each in chosen}
         path = clean(str(self._followed.config.path))
         already = [clean(str(each.layout.table)) for each in chosen if each not in new]
-        words = [f"{count_text(len(new), 'queue')} written to {path}"] if new else []
-        words += [f"already in {path}: {', '.join(already)}"] if already else []
+        words = [ConfigurationText.WRITTEN.render(queues=count_text(len(new), "queue"), path=path)] if new else []
+        words += [ConfigurationText.ALREADY_THERE.render(path=path, tables=", ".join(already))] if already else []
         self.notify("; ".join(words), timeout=10, markup=False)
         self.source.poll_now(whole=True)
 
@@ -121,9 +133,8 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         if config is None:
             return
         later = self._apply_changes(before, config)
-        words = f"reloaded {clean(config.path.name)}"
-        if later:
-            words += f"; restart qmon to apply: {', '.join(later)}"
+        restart = ConfigurationText.NEEDS_RESTART.render(keys=", ".join(later)) if later else ""
+        words = ConfigurationText.RELOADED.render(file=clean(config.path.name), restart=restart)
         self.notify(words, timeout=10, markup=False)
 
     def _apply_changes(self, before: Config, config: Config) -> list[str]:

@@ -12,11 +12,19 @@ from qmon.engines.base import Session, Target
 from qmon.engines.registry import engine_for
 from qmon.errors import BadInput
 from qmon.model.groups.configured_queue import ConfiguredQueue
+from qmon.model.texts import Text
 from qmon.monitor.catalog.discovery.candidates import Candidate
 from qmon.monitor.catalog.proposal import candidate_block, read_known_and_found, short_target_name, without_password
 
 CHECK_EVERY_S: Final = 2.0
 _SESSION: Final = Session("init", statement_timeout_s=15.0, lock_timeout_s=1.0, read_only=True)
+
+
+class FollowedConfigText(Text):
+    """Problems of the file."""
+
+    TARGET_GONE = "{path} no longer contains {target}"
+    SETTINGS_STAY = "{path} no longer contains {target}; its last settings stay in effect"
 
 
 class FollowedConfig:
@@ -69,7 +77,7 @@ class FollowedConfig:
         self._seen_stamp = now
         config = read_config(self.config.path)
         if self._name and self._name not in config.targets:
-            raise BadInput(f"{config.path} no longer contains {self._name}; its last settings stay in effect")
+            raise BadInput(FollowedConfigText.SETTINGS_STAY.render(path=config.path, target=self._name))
         self._use_config(config)
         return config
 
@@ -96,7 +104,7 @@ class FollowedConfig:
         path, connect = self.config.path, without_password(self._typed)
         now = read_config(path) if path.exists() else Config(path)  # another program may have changed the file
         if self._name and self._name not in now.targets:
-            raise BadInput(f"{path} no longer contains {self._name}")
+            raise BadInput(FollowedConfigText.TARGET_GONE.render(path=path, target=self._name))
         known = self._target_in(now)
         new = [each for each in chosen if known is None or not known.names_table(each.layout.table)]
         name = unused_name(short_target_name(self._target.name), now) if known is None else known.name

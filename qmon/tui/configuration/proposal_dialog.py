@@ -12,6 +12,7 @@ from textual.message import Message
 
 from qmon.model.formatting import count_text
 from qmon.model.layout.layout import TableName
+from qmon.model.texts import Text
 from qmon.monitor.catalog.discovery.candidates import Candidate, is_likely
 from qmon.tui.keys import PROPOSAL_DIALOG
 from qmon.tui.sanitize import clean
@@ -25,6 +26,17 @@ _COLUMNS: Final = (
     GridColumn("design", "AS", least=6, most=14, sortable=False, rank=1),
     GridColumn("why", "WHY", least=20, grows=True, sortable=False),
 )
+
+
+class ProposalText(Text):
+    """The texts of the dialog."""
+
+    ONE_TABLE = "{tables} of {target} may be a queue"
+    TABLES = "{tables} of {target} may be queues"
+    MARKED = "◆ marked to be written; qmon only guesses, so check them"
+    MISSING = "missing: {columns}; {summary}"
+    ENTER_MISSING = "missing: {columns}; run qmon init to enter it"
+    NONE_MARKED = "no table is marked; space marks the table under the cursor"
 
 
 class QueuesFound(Message):
@@ -55,11 +67,13 @@ class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
 
     def on_mount(self) -> None:
         count = len(self._found)
-        title = f"{count_text(count, 'table')} of {clean(self._target)} may be {'a queue' if count == 1 else 'queues'}"
+        title = (ProposalText.ONE_TABLE if count == 1 else ProposalText.TABLES).render(
+            tables=count_text(count, "table"), target=clean(self._target)
+        )
         self.query_one("#proposal-title", Lines).show(
             lambda *_: [
                 ((f" {title}", "strong"),),
-                ((" ◆ marked to be written; qmon only guesses, so check them", "muted"),),
+                ((f" {ProposalText.MARKED}", "muted"),),
             ]
         )
         self._show_rows()
@@ -83,9 +97,8 @@ class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
         if name is None:
             return
         if self._found[name].missing:
-            self.app.notify(
-                f"missing: {clean(self._found[name].missing)}; run qmon init to enter it", timeout=10, markup=False
-            )
+            words = ProposalText.ENTER_MISSING.render(columns=clean(self._found[name].missing))
+            self.app.notify(words, timeout=10, markup=False)
             return
         self._marked ^= {name}
         self._show_rows()
@@ -93,7 +106,7 @@ class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
     def action_write(self) -> None:
         """Close the dialog and write the marked tables."""
         if not self._marked:
-            self.app.notify("no table is marked; space marks the table under the cursor", timeout=5, markup=False)
+            self.app.notify(ProposalText.NONE_MARKED, timeout=5, markup=False)
             return
         self._close_with(tuple(each for name, each in self._found.items() if name in self._marked))
 
@@ -106,7 +119,9 @@ class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
 
 def _row(name: str, found: Candidate, marked: bool) -> GridRow:
     tone = "faint" if found.missing else "strong" if marked else "text"
-    why = f"missing: {found.missing}; {found.summary}" if found.missing else found.summary
+    why = found.summary
+    if found.missing:
+        why = ProposalText.MISSING.render(columns=found.missing, summary=found.summary)
     design = found.layout.design if found.written is None else "states"
     return GridRow(
         name,

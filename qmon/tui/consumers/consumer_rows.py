@@ -7,11 +7,35 @@ from typing import Final
 
 from qmon.model import formatting
 from qmon.model.consumer_list import ListedConsumer, Unknown
+from qmon.model.texts import Text
 from qmon.model.view import View
 from qmon.operate.actions.end_sessions import SessionSample
 from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, entry_lines
 from qmon.tui.widgets.grid_table import GridColumn, GridRow, sorted_by_value, text_cell
+
+
+class ConsumerText(Text):
+    """The texts about the session of a consumer and its messages."""
+
+    GONE = "gone"
+    WAITS = "waits: {wait}"
+    SENDS_NOTHING = "its program, which sends no statement"
+    LOCK = "a lock"
+    SLEEPS = "time to pass, because it sleeps"
+    DATA_FILES = "reading or writing of data files"
+    INTERNAL_LOCK = "an internal lock of the server"
+    SESSION = "{session} ({who})"
+    FOR_TIME = "{what} for {duration}"
+    TRANSACTION = "transaction for {duration}"
+    UNKNOWN = "unknown: {reason}"
+    NO_MESSAGE = "no message"
+    MORE_MESSAGES = "and {count:,} more"
+    HOLDER = "session {session}"
+    PREPARED_HOLDER = "prepared transaction {name}"
+    LOCKED_BY = "{holders}; 4 shows the chain"
+    LOCKED_BY_WITH = "{holders} ({lock}); 4 shows the chain"
+
 
 COLUMNS: Final = (
     GridColumn("name", "CONSUMER", least=8, most=40, shrinks_to=12, about="application, worker, or owner of messages"),
@@ -36,11 +60,11 @@ SORT_COLUMNS: Final = ("holds", "name", "session", "host", "oldest", "since", "r
 DEFAULT_SORT: Final = ("holds", True)
 # The reason why a session waits, keyed by the class of its wait.
 _WAITS: Final = {
-    "Client": "its program, which sends no statement",
-    "Lock": "a lock",
-    "Timeout": "time to pass, because it sleeps",
-    "IO": "reading or writing of data files",
-    "LWLock": "an internal lock of the server",
+    "Client": ConsumerText.SENDS_NOTHING,
+    "Lock": ConsumerText.LOCK,
+    "Timeout": ConsumerText.SLEEPS,
+    "IO": ConsumerText.DATA_FILES,
+    "LWLock": ConsumerText.INTERNAL_LOCK,
 }
 # A rate in messages per minute, and whether it is exact.
 Rate = tuple[float, bool] | None
@@ -82,10 +106,12 @@ def _state_text(consumer: ListedConsumer) -> str | None:
     """Return the activity of the session, or that a worker is gone; ``None`` if it is unknown."""
     client = consumer.client
     if not consumer.is_alive:
-        return "gone"
+        return ConsumerText.GONE
     if client is None or not client.state:
         return None
-    return f"waits: {clean(client.wait_kind)}" if client.wait_kind and client.state == "active" else clean(client.state)
+    if client.wait_kind and client.state == "active":
+        return ConsumerText.WAITS.render(wait=clean(client.wait_kind))
+    return clean(client.state)
 
 
 def sort_consumers(
@@ -127,11 +153,12 @@ def detail_lines(
     lines: list[Line] = [(), *entry_lines("consumer", consumer.name, cells, "strong")]
     if session is not None:
         who = ", ".join(part for part in (session.application, session.login, session.host) if part)
-        since = "" if session.state_s is None else f" for {formatting.duration(session.state_s)}"
-        lines += entry_lines("session", f"{session.session} ({who})" if who else str(session.session), cells)
-        lines += entry_lines("state", f"{session.state or 'unknown'}{since}", cells)
+        name = ConsumerText.SESSION.render(session=session.session, who=who) if who else str(session.session)
+        lines += entry_lines("session", name, cells)
+        lines += entry_lines("state", _timed_text(session.state or "unknown", session.state_s), cells)
         if session.transaction_s is not None:
-            lines += entry_lines("open", f"transaction for {formatting.duration(session.transaction_s)}", cells)
+            opened = ConsumerText.TRANSACTION.render(duration=formatting.duration(session.transaction_s))
+            lines += entry_lines("open", opened, cells)
         lines += _wait_lines(consumer, view, cells)
         lines += entry_lines("statement", session.statement or "none", cells, most=12)
     else:
@@ -139,16 +166,22 @@ def detail_lines(
         lines += entry_lines("state", _state_text(consumer) or "unknown", cells)
         lines += _wait_lines(consumer, view, cells) if consumer.client is not None else []
     if consumer.holds is None:
-        lines += entry_lines("holds", f"unknown: {consumer.unknown['holds'].value}", cells, "muted", most=3)
+        unknown = ConsumerText.UNKNOWN.render(reason=consumer.unknown["holds"].value)
+        lines += entry_lines("holds", unknown, cells, "muted", most=3)
     elif not consumer.messages:
-        lines += entry_lines("holds", "no message", cells, "muted")
+        lines += entry_lines("holds", ConsumerText.NO_MESSAGE, cells, "muted")
     for number, message in enumerate(consumer.messages[:20]):
-        age = "" if message.age_s is None else f" for {formatting.duration(message.age_s)}"
-        text = f"{message.id}{age}  {message.payload or ''}"
+        text = f"{_timed_text(message.id, message.age_s)}  {message.payload or ''}"
         lines += entry_lines("holds" if number == 0 else "", text, cells, most=1)
     if len(consumer.messages) > 20:
-        lines += entry_lines("", f"and {len(consumer.messages) - 20:,} more", cells, "muted")
+        lines += entry_lines("", ConsumerText.MORE_MESSAGES.render(count=len(consumer.messages) - 20), cells, "muted")
     return [*lines, ()]
+
+
+def _timed_text(what: str, seconds: float | None) -> str:
+    if seconds is None:
+        return what
+    return ConsumerText.FOR_TIME.render(what=what, duration=formatting.duration(seconds))
 
 
 def _wait_lines(consumer: ListedConsumer, view: View | None, cells: int) -> list[Line]:
@@ -161,11 +194,15 @@ def _wait_lines(consumer: ListedConsumer, view: View | None, cells: int) -> list
     )
     if place is not None and place.blockers:
         who = ", ".join(
-            f"session {number}" if number else f"prepared transaction {gid}" for number, gid in place.blockers
+            ConsumerText.HOLDER.render(session=number) if number else ConsumerText.PREPARED_HOLDER.render(name=gid)
+            for number, gid in place.blockers
         )
         what = " ".join(part for part in (place.session.mode, place.session.object) if part)
-        return entry_lines(
-            "waits for", f"{who}" + (f" ({what})" if what else "") + "; 4 shows the chain", cells, "alarm"
+        words = (
+            ConsumerText.LOCKED_BY_WITH.render(holders=who, lock=what)
+            if what
+            else ConsumerText.LOCKED_BY.render(holders=who)
         )
+        return entry_lines("waits for", words, cells, "alarm")
     kind = consumer.client.wait_kind if consumer.client is not None else ""
     return entry_lines("waits for", _WAITS.get(kind, kind) or "nothing", cells, "text" if kind else "muted")

@@ -8,10 +8,12 @@ from textual.message import Message
 
 from qmon.model import formatting
 from qmon.model.consumer_list import ConsumerList, ConsumerRates, ListedConsumer, list_consumers
+from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
 from qmon.operate.actions.end_sessions import SessionSample
 from qmon.tui import keys
+from qmon.tui.actions.dialog_text import KeyHint
 from qmon.tui.consumers import consumer_rows
 from qmon.tui.sanitize import clean
 from qmon.tui.shared.queue_detail import QueueDetailScreen
@@ -21,6 +23,18 @@ from qmon.tui.status import Shown
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
+
+
+class ConsumersText(Text):
+    """The texts of the screen and of the details of a consumer."""
+
+    POP_RATE = "pop rate {rate}/s"
+    IN_PROGRESS = "in progress {count}"
+    NO_CONSUMER = "no consumer is connected, and no message is in progress"
+    MAY_BE_MORE = "there may be more: {why}"
+    READING = "reading the session"
+    NOT_LIVE = "{session}; its statement is read only from a live target"
+    ENDED = "{session} has ended, or your role may not see it"
 
 
 class ConsumersScreen(QueueDetailScreen):
@@ -52,8 +66,10 @@ class ConsumersScreen(QueueDetailScreen):
                     self._sequence = shown.view.sequence
             self.draw_title(
                 "consumers",
-                LinePart.from_text(f"pop rate {queue.pop_rate.text(formatting.rate)}/s", "text", 1),
-                LinePart.from_text(f"in progress {queue.in_progress.text(formatting.count)}", "text", 2),
+                LinePart.from_text(ConsumersText.POP_RATE.render(rate=queue.pop_rate.text(formatting.rate)), "text", 1),
+                LinePart.from_text(
+                    ConsumersText.IN_PROGRESS.render(count=queue.in_progress.text(formatting.count)), "text", 2
+                ),
             )
         kept = filter_items(self.found.consumers, self.filter_text, consumer_rows.searchable_text)
         kept = consumer_rows.sort_consumers(list(kept), *self.sorted_by, self._rate_for)
@@ -82,13 +98,13 @@ class ConsumersScreen(QueueDetailScreen):
         if queue is None:
             return self.gone_text
         if self.found.consumers:
-            return f"no consumer matches {clean(self.filter_text)}"
-        return clean(self.found.why) or "no consumer is connected, and no message is in progress"
+            return self.no_match_text("consumer")
+        return clean(self.found.why) or ConsumersText.NO_CONSUMER
 
     def draw_headings(self, shown: Shown, now: float) -> None:
         parts = [formatting.count_text(len(self.found.consumers), "consumer")] if self.found.consumers else []
         if self.found.consumers and self.found.why:
-            parts.append(f"there may be more: {clean(self.found.why)}")
+            parts.append(ConsumersText.MAY_BE_MORE.render(why=clean(self.found.why)))
         self.show_heading("consumers-heading", "consumers", " · ".join(parts))
 
     def required_focus(self) -> Focus:
@@ -115,17 +131,17 @@ class ConsumerDetails(TextDialog):
     BINDINGS = keys.TEXT_DIALOG
 
     def __init__(self, screen: ConsumersScreen, consumer: ListedConsumer) -> None:
-        super().__init__(self._lines, "esc closes")
+        super().__init__(self._lines, KeyHint.CLOSE)
         self._over, self._consumer = screen, consumer
         self._session: SessionSample | None = None
-        self._notice = "reading the session"
+        self._notice: str = ConsumersText.READING
 
     def on_mount(self) -> None:
         client, runner = self._consumer.client, self._over.app.runner
         if client is None:
             self._notice = self._consumer.unknown["session"].value
         elif runner is None:
-            self._notice = f"{client.session}; its statement is read only from a live target"
+            self._notice = ConsumersText.NOT_LIVE.render(session=client.session)
         else:
             number = client.session
             runner.ask_operator(lambda operator: operator.read_session(number), self._post)
@@ -141,7 +157,7 @@ class ConsumerDetails(TextDialog):
             found = found if abs(found.started_us / 1e6 - started_at) < 1.0 else None
         self._session = found
         number = "" if client is None else str(client.session)
-        self._notice = message.problem or f"{number} has ended, or your role may not see it"
+        self._notice = message.problem or ConsumersText.ENDED.render(session=number)
         self._write()
 
     def _lines(self, cells: int) -> list[Line]:

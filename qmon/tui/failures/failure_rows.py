@@ -7,9 +7,17 @@ from typing import Final
 
 from qmon.model import formatting
 from qmon.model.failures import FailureGroup
+from qmon.model.texts import Text
 from qmon.tui import figures
 from qmon.tui.sanitize import clean
 from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow, sorted_by_value, text_cell
+
+
+class FailureRowText(Text):
+    """Why a time is unknown."""
+
+    NO_TIME = "no column contains the time at which these messages failed or were pushed"
+
 
 COLUMNS: Final = (
     GridColumn("count", "COUNT", True, least=5, most=9, about="messages whose last error is of this kind"),
@@ -35,7 +43,6 @@ COLUMNS: Final = (
 SORT_COLUMNS: Final = ("count", "dead", "retried", "first", "last", "error")
 DEFAULT_SORT: Final = ("count", True)
 
-_NO_TIME: Final = "no column contains the time at which these messages failed or were pushed"
 _VALUES: Final[dict[str, Callable[[FailureGroup], float | str | None]]] = {
     "count": lambda group: group.count,
     "dead": lambda group: group.states.get("dead", 0),
@@ -68,7 +75,7 @@ def _row(group: FailureGroup) -> GridRow:
             _time_cell(group.last_at),
             (clean(group.error), "text"),
         ),
-        {} if group.first_at is not None else {"first": _NO_TIME, "last": _NO_TIME},
+        {} if group.first_at is not None else {"first": FailureRowText.NO_TIME, "last": FailureRowText.NO_TIME},
         id=clean(group.error),
     )
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from textual import on
 from textual.app import ComposeResult
 
@@ -11,6 +9,7 @@ from qmon.model import formatting
 from qmon.model.failures import FailureGroup
 from qmon.model.operation_records import Choice, OperationKind, OperationResult
 from qmon.model.probe_table import is_probe_of
+from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
 from qmon.tui import keys
@@ -20,6 +19,7 @@ from qmon.tui.failures import failure_rows
 from qmon.tui.failures.failure_reading import FailureReading
 from qmon.tui.message.message_screen import MessageScreen
 from qmon.tui.sanitize import clean
+from qmon.tui.screen_texts import ScreenText
 from qmon.tui.shared.queue_detail import QueueDetailScreen
 from qmon.tui.spans import LinePart, entry_lines
 from qmon.tui.status import Shown
@@ -27,8 +27,19 @@ from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
-_NONE_DEAD: Final = "no message of this kind is dead; consumers retry these messages"
-_IN_PROGRESS: Final = "all messages of this kind are in progress"
+
+class FailuresText(Text):
+    """The texts of the screen, and why its keys are disabled."""
+
+    TITLE = "failed and retried messages by error"
+    NEWEST = "newest message of this kind"
+    NOT_READ = "the next poll reads the failed messages"
+    NONE = "no message has failed"
+    NONE_AMONG = "no message has failed among the newest {count} rows"
+    ONLY_NEWEST = "only the newest were read"
+    NO_FAILURE_SELECTED = "no failure is selected"
+    NONE_DEAD = "no message of this kind is dead; consumers retry these messages"
+    IN_PROGRESS = "all messages of this kind are in progress"
 
 
 def _ids_for(kind: OperationKind, group: FailureGroup) -> tuple[str, ...]:
@@ -101,14 +112,14 @@ class FailuresScreen(QueueDetailScreen):
         if failed:
             return clean(failed)
         if failures is None:
-            return "the next poll reads the failed messages"
+            return FailuresText.NOT_READ
         if failures.why:
             return clean(failures.why)
         if failures.groups:
-            return f"no failure matches {clean(self.filter_text)}"
+            return self.no_match_text("failure")
         if failures.complete:
-            return "no message has failed"
-        return f"no message has failed among the newest {formatting.count(failures.looked)} rows"
+            return FailuresText.NONE
+        return FailuresText.NONE_AMONG.render(count=formatting.count(failures.looked))
 
     def draw_headings(self, shown: Shown, now: float) -> None:
         failures, parts = self._reading.failures, []
@@ -116,11 +127,11 @@ class FailuresScreen(QueueDetailScreen):
             parts.append(formatting.count_text(len(failures.groups), "kind"))
             parts.append(formatting.count_text(failures.count, "message"))
             if not failures.complete:
-                parts.append("only the newest were read")
+                parts.append(FailuresText.ONLY_NEWEST)
             if shown.view is not None and (age_s := shown.view.sampled_at - failures.read_at) >= 1:
-                parts.append(f"read {formatting.whole_seconds(age_s)} ago")
-        self.show_heading("failures-heading", "failed and retried messages by error", " · ".join(parts), aged=False)
-        self.show_heading("newest-heading", "newest message of this kind", aged=False)
+                parts.append(ScreenText.READ_AGO.render(age=formatting.whole_seconds(age_s)))
+        self.show_heading("failures-heading", FailuresText.TITLE, " · ".join(parts), aged=False)
+        self.show_heading("newest-heading", FailuresText.NEWEST, aged=False)
 
     def required_focus(self) -> Focus:
         listing = None if self.app.fixed_reason else self._reading.listing
@@ -143,9 +154,9 @@ class FailuresScreen(QueueDetailScreen):
         group, reasons = self.selected_group, super().disabled_reasons()
         for action in ("requeue", "redrive", "purge"):
             if group is None:
-                reasons.setdefault(action, "no failure is selected")
+                reasons.setdefault(action, FailuresText.NO_FAILURE_SELECTED)
             elif not _ids_for(ACTIONS[action][0], group):
-                reasons.setdefault(action, _IN_PROGRESS if action == "purge" else _NONE_DEAD)
+                reasons.setdefault(action, FailuresText.IN_PROGRESS if action == "purge" else FailuresText.NONE_DEAD)
         return reasons
 
     def request_for(self, action: str) -> ActionRequest | None:

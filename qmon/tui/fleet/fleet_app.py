@@ -18,6 +18,7 @@ from textual.widget import AwaitMount
 from qmon import log
 from qmon.config.preferences import Preferences
 from qmon.model.formatting import duration
+from qmon.model.texts import Text
 from qmon.model.view import View
 from qmon.monitor.alerting import FleetAlerting
 from qmon.monitor.source import Focus, Phase, SourceState
@@ -25,7 +26,7 @@ from qmon.tui import keys
 from qmon.tui.app import QmonApp
 from qmon.tui.fleet import health
 from qmon.tui.member import DashboardTarget, Member
-from qmon.tui.palette_items import PaletteItem
+from qmon.tui.palette_items import PaletteItem, PaletteText
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.screen_list import ENTRIES, FLEET_ENTRIES, ScreenEntry
 from qmon.tui.spans import Line, LinePart, spread_parts
@@ -41,6 +42,14 @@ FIRST_ALONE_S: Final = 0.5
 _PAINT_DELAY_S: Final = 0.05
 _ENTRIES: Final = (FLEET_ENTRIES[0], *ENTRIES, *FLEET_ENTRIES[1:])
 _FLEET_SCREENS: Final = {entry.name: entry for entry in _ENTRIES if entry.covers_all_targets}
+
+
+class FleetText(Text):
+    """The notices of a dashboard over several targets."""
+
+    NO_CONFIGURATION = "qmon.toml cannot be written with several targets open; open only this target: qmon connect"
+    POLLED_EVERY = "{target}: polled every {duration} while it is on screen"
+    GO_TO_TARGET = "go to this target: {health}"
 
 
 class FleetApp(QmonApp):
@@ -80,9 +89,7 @@ class FleetApp(QmonApp):
         )
         self.has_shown_target = False
         self._unstarted: list[Member] = []
-        self.unwritable_reason = (
-            "qmon.toml cannot be written with several targets open; open only this target: qmon connect"
-        )
+        self.unwritable_reason = FleetText.NO_CONFIGURATION
 
     @property
     def is_showing_all_targets(self) -> bool:
@@ -175,9 +182,8 @@ class FleetApp(QmonApp):
         self.current.requested_interval_s = seconds
         self._set_poll_intervals()
         self.preferences.change_target(self.current.name, lambda of: replace(of, interval_s=seconds))
-        self.notify_briefly(
-            f"{shorten(clean(self.current.name), 24)}: polled every {duration(seconds)} while it is on screen"
-        )
+        target = shorten(clean(self.current.name), 24)
+        self.notify_briefly(FleetText.POLLED_EVERY.render(target=target, duration=duration(seconds)))
 
     @property
     def requested_interval_s(self) -> float:
@@ -234,7 +240,7 @@ class FleetApp(QmonApp):
                 f"target:{each.name}",
                 "",
                 each.name,
-                f"go to this target: {health.health_text(each, now)}",
+                FleetText.GO_TO_TARGET.render(health=health.health_text(each, now)),
                 "Targets",
                 partial(self.go_to_target, each.name),
             )
@@ -246,7 +252,7 @@ class FleetApp(QmonApp):
                     f"queue:{each.name}\0{queue.name}",
                     "",
                     f"{each.name}/{queue.name}",
-                    f"go to this queue: {queue.verdict.code}",
+                    PaletteText.GO_TO_QUEUE.render(verdict=queue.verdict.code),
                     "Queues",
                     partial(self.go_to_target, each.name, queue.name),
                 )

@@ -11,6 +11,7 @@ from typing import Final
 
 from qmon.model import formatting
 from qmon.model.figure import Severity
+from qmon.model.texts import Text
 from qmon.monitor.source import Phase
 from qmon.tui import figures
 from qmon.tui.member import Health, Member
@@ -18,6 +19,34 @@ from qmon.tui.sanitize import clean, shorten
 from qmon.tui.shared.header import retry_text
 from qmon.tui.spans import Line, LinePart, fit_parts
 from qmon.tui.widgets.grid_table import Cell
+
+
+class HealthSummaryText(Text):
+    """The texts about the health of targets."""
+
+    ONE_CRITICAL = "is critical"
+    CRITICAL = "are critical"
+    LOST = "cannot be reached"
+    ONE_WARNING = "has a warning"
+    WARNING = "have a warning"
+    ONE_WAITING = "is not known yet"
+    WAITING = "are not known yet"
+    ONE_NOTICE = "has a notice"
+    NOTICE = "have a notice"
+    ONE_FINE = "is fine"
+    FINE = "are fine"
+    NO_QUEUE = "no queue is known"
+    ALL_FINE = "all fine"
+    REASON = "{reason}; {retry}"
+    WORST_QUEUE = "{queue}: {verdict}{more}"
+    MORE = ", and {count} more"
+    TARGETS = "{count} targets"
+    ALL_TARGETS = "All {count} targets {state}"
+    SOME_TARGETS = "{count} of {total} targets {state}"
+    ALSO = ", {count} {state}"
+    NAME = ": "
+    WORST = "; worst: "
+
 
 MARKS: Final[dict[Health, Cell]] = {
     Health.CRITICAL: ("■", "alarm"),
@@ -28,12 +57,12 @@ MARKS: Final[dict[Health, Cell]] = {
     Health.FINE: ("·", "muted"),
 }
 _NAMES: Final = {
-    Health.CRITICAL: ("is critical", "are critical"),
-    Health.LOST: ("cannot be reached", "cannot be reached"),
-    Health.WARNING: ("has a warning", "have a warning"),
-    Health.WAITING: ("is not known yet", "are not known yet"),
-    Health.NOTICE: ("has a notice", "have a notice"),
-    Health.FINE: ("is fine", "are fine"),
+    Health.CRITICAL: (HealthSummaryText.ONE_CRITICAL, HealthSummaryText.CRITICAL),
+    Health.LOST: (HealthSummaryText.LOST, HealthSummaryText.LOST),
+    Health.WARNING: (HealthSummaryText.ONE_WARNING, HealthSummaryText.WARNING),
+    Health.WAITING: (HealthSummaryText.ONE_WAITING, HealthSummaryText.WAITING),
+    Health.NOTICE: (HealthSummaryText.ONE_NOTICE, HealthSummaryText.NOTICE),
+    Health.FINE: (HealthSummaryText.ONE_FINE, HealthSummaryText.FINE),
 }
 _SHORT: Final = {
     Health.CRITICAL: "critical",
@@ -71,21 +100,27 @@ def state_cell(member: Member, now: float) -> Cell:
 def worst_cell(member: Member, now: float) -> Cell:
     """Return the worst problem of the target in one line."""
     if member.lost_at is not None:
-        return f"{clean(member.reason)}; {retry_text(member.shown, now)}", "accent"
+        return HealthSummaryText.REASON.render(
+            reason=clean(member.reason), retry=retry_text(member.shown, now)
+        ), "accent"
     if member.shown.view is None:
         reason = member.shown.state.reason if member.shown.state is not None else ""
         return clean(reason) or formatting.UNKNOWN, "muted"
     if not member.queues:
-        return "no queue is known", "muted"
+        return HealthSummaryText.NO_QUEUE, "muted"
     queue = member.queues[0]
     if member.worst_severity > queue.verdict.severity:
         return "▲ Service Broker", "accent"
     if queue.verdict.severity is Severity.FINE:
-        return clean(queue.verdict.code.replace("_", " ")) if len(member.queues) == 1 else "all fine", "muted"
+        return clean(queue.verdict.code.replace("_", " ")) if len(
+            member.queues
+        ) == 1 else HealthSummaryText.ALL_FINE, "muted"
     symbol, tone = figures.verdict_mark(queue.verdict)
     wrong = sum(each.verdict.severity >= Severity.WARNING for each in member.queues)
-    more = f", and {wrong - 1} more" if wrong > 1 else ""
-    return f"{symbol} {clean(queue.name)}: {clean(queue.verdict.code.replace('_', ' '))}{more}", tone
+    more = HealthSummaryText.MORE.render(count=wrong - 1) if wrong > 1 else ""
+    verdict = clean(queue.verdict.code.replace("_", " "))
+    words = HealthSummaryText.WORST_QUEUE.render(queue=clean(queue.name), verdict=verdict, more=more)
+    return f"{symbol} {words}", tone
 
 
 def health_text(member: Member, now: float) -> str:
@@ -98,7 +133,7 @@ def health_text(member: Member, now: float) -> str:
 def counts_line(members: Sequence[Member], now: float, cells: int) -> Line:
     """Return the header line: ``30 targets  ■ 1 critical  ✕ 4 lost  · 25 fine``."""
     found = Counter(member.health(now) for member in members)
-    parts = [LinePart.from_text(f" {len(members)} targets", "strong")]
+    parts = [LinePart.from_text(f" {HealthSummaryText.TARGETS.render(count=len(members))}", "strong")]
     for rank, each in enumerate(sorted(found, reverse=True)):
         symbol, tone = MARKS[each]
         parts.append(LinePart.from_text(f"{symbol} {found[each]} {_SHORT[each]}", tone, rank))
@@ -114,18 +149,24 @@ def fleet_summary_line(order: Sequence[Member], now: float, cells: int) -> Line:
     kinds = sorted(found, reverse=True)
     symbol, tone = MARKS[kinds[0]]
     count = found[kinds[0]]
-    share = f"All {count} targets" if count == len(order) else f"{count} of {len(order)} targets"
-    parts = [LinePart.from_text(f" {symbol} {share} {_NAMES[kinds[0]][count > 1]}", tone)]
+    state = _NAMES[kinds[0]][count > 1]
+    share = (
+        HealthSummaryText.ALL_TARGETS.render(count=count, state=state)
+        if count == len(order)
+        else HealthSummaryText.SOME_TARGETS.render(count=count, total=len(order), state=state)
+    )
+    parts = [LinePart.from_text(f" {symbol} {share}", tone)]
     parts += [
-        LinePart.from_text(f", {found[each]} {_NAMES[each][found[each] > 1]}", "text", rank)
+        LinePart.from_text(
+            HealthSummaryText.ALSO.render(count=found[each], state=_NAMES[each][found[each] > 1]), "text", rank
+        )
         for rank, each in enumerate(kinds[1:], 2)
         if each is not Health.FINE
     ]
     first = order[0]
     if kinds[0] >= Health.WARNING:
         said = worst_cell(first, now)[0].removeprefix(f"{symbol} ")
-        parts.append(
-            LinePart(((f"{':' if count == 1 else '; worst:'} ", "text"), (shorten(clean(first.name), 24), "strong")))
-        )
+        lead = HealthSummaryText.NAME if count == 1 else HealthSummaryText.WORST
+        parts.append(LinePart(((lead, "text"), (shorten(clean(first.name), 24), "strong"))))
         parts.append(LinePart.from_text(f", {shorten(said, 60)}", rank=9))
     return fit_parts([*parts, LinePart.from_text(".")], cells, "")

@@ -9,6 +9,7 @@ from textual import getters, on
 from textual.app import ComposeResult
 
 from qmon.config.preferences import ALL_TARGETS
+from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.tui import keys
 from qmon.tui.fleet.fleet_app import FleetApp
@@ -23,6 +24,13 @@ from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.grid_table import GridColumn, GridRow
 from qmon.tui.widgets.lines import Lines
+
+
+class AllQueuesText(Text):
+    """The text of a table without rows."""
+
+    NO_QUEUE = "no queue is known yet"
+
 
 COLUMNS: Final = (
     GridColumn("target", "TARGET", least=8, most=24, shrinks_to=12, about="the target of the queue"),
@@ -76,7 +84,7 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
         )
         kept = self._sort_queues(kept, of)
         rows = {member.name: self._member_rows(member, now) for member in members}
-        empty = f"no queue matches {clean(self.filter_text)}" if every else "no queue is known yet"
+        empty = self.no_match_text("queue") if every else AllQueuesText.NO_QUEUE
         self.grid.use_columns(self.columns)
         made = [rows[of[id(queue)].name][queue.name] for queue in kept]
         arranged = self.row_arranger.arrange_rows(

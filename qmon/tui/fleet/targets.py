@@ -79,11 +79,10 @@ class TargetsScreen(FleetScreen):
         kept = sort_members(
             filter_items(ranked, self.filter_text, lambda each: searchable_text(each, now)), *self.sorted_by
         )
-        empty = f"no target matches {clean(self.filter_text)}"
         named = any(each.shown.prod or each.shown.environment for each in ranked)
         self.grid.columns = COLUMNS if named else _WITHOUT_ENVIRONMENT
         rows = [target_row(each, now, self.grid.columns) for each in kept]
-        self.grid.show(rows, sorted_by=self.sorted_by, empty=empty)
+        self.grid.show(rows, sorted_by=self.sorted_by, empty=self.no_match_text("target"))
         self._draw_why(now)
 
     def _draw_why(self, now: float) -> None:

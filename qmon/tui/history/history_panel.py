@@ -9,6 +9,7 @@ from typing import Final
 from qmon.model import formatting
 from qmon.model.baseline_bands import MIN_WEEKS, Anomaly, Band
 from qmon.model.queue_figures import BANDED_FIGURES, PLOTTED_FIGURES, SECONDS, QueueFigure
+from qmon.model.texts import Text
 from qmon.recording.history.buckets import Bucket
 from qmon.recording.history.range_query import PastRange
 from qmon.tui.history.time_text import clock_text, moment_text, range_text, zone_name
@@ -17,8 +18,36 @@ from qmon.tui.plots.axes import clock_axis
 from qmon.tui.plots.cells import join_spans
 from qmon.tui.plots.range_plot import SCALE_CELLS
 from qmon.tui.sanitize import clean, pad, shorten
+from qmon.tui.screen_texts import ScreenText
 from qmon.tui.spans import Line, LinePart, Span, cut_line, fit_parts, spread_parts
 from qmon.tui.status import Shown
+
+
+class HistoryPanelText(Text):
+    """The texts around the plot."""
+
+    READING = "reading {share} · esc stops"
+    STOPPED = "stopped: part of the range was not read"
+    DAMAGED = "damaged: {problem}"
+    RECORD_AT_SERVE = "start qmon serve at {address} with --record DIR to record"
+    RECORD_MORE = "record more: `qmon connect {target} --record DIR`"
+    CLICK = "or click: figures at one moment"
+    DRAG = "twice, or drag: zoom into a range"
+    VALUES = "({least} to {most})"
+    AT = "at {time}"
+    NO_USUAL_RANGE = "no usual range: {reason}"
+    USUAL = "usual {hour}: {low} – {high}, from {weeks} weeks"
+    TOO_FEW_WEEKS_OF_HOUR = "fewer than {weeks} weeks of data for this hour"
+    TOO_FEW_WEEKS = "fewer than {weeks} weeks of data for these hours"
+    NO_BASELINES = "no baselines yet, run qmon pipeline baselines"
+    NOT_IN_BASELINES = "baselines do not include {figure}"
+    NOT_ENOUGH_HISTORY = "not enough history of {queue}"
+    NO_DATA_OF_FIGURE = "no data for {figure} of {queue} in this range"
+    NO_DATA_OF_QUEUE = "no data for {queue} in this range; [ and ] switch to: {queues}"
+    NOTHING_RECORDED = "no data is recorded for this target yet"
+    NO_DATA = "no data in this range; there is data from {since} to {until}"
+    NO_DATA_HINT = "no data in this range; there is data from {since} to {until}; {hint}"
+
 
 _REPLAY_MARK: Final = "▼"
 
@@ -38,17 +67,17 @@ def reading_state(past: PastRange | None, *, reading: bool, stopped: bool) -> st
     """Return how much of a recording was read, and which damage was found."""
     if reading:
         share = past.read if past is not None and past.read < 1 else 0.0
-        return f"reading {share * 100:.0f} % · esc stops"
+        return HistoryPanelText.READING.render(share=f"{share * 100:.0f} %")
     if stopped:
-        return "stopped: part of the range was not read"
-    return clean(f"damaged: {past.problem}") if past is not None and past.problem else ""
+        return HistoryPanelText.STOPPED
+    return clean(HistoryPanelText.DAMAGED.render(problem=past.problem)) if past is not None and past.problem else ""
 
 
 def recording_hint(shown: Shown) -> str:
     """Return a hint about how to record. Without a recording, the history begins at the start of qmon."""
     if shown.served:
-        return f"start qmon serve at {clean(shown.served)} with --record DIR to record"
-    return f"record more: `qmon connect {clean(shown.target)} --record DIR`"
+        return HistoryPanelText.RECORD_AT_SERVE.render(address=clean(shown.served))
+    return HistoryPanelText.RECORD_MORE.render(target=clean(shown.target))
 
 
 def choice_line(queue: str, span: str, past: PastRange | None, zone: tzinfo, state: str, cells: int) -> Line:
@@ -134,9 +163,9 @@ def values_line(past: PastRange, figure: str, at: float | None, zone: tzinfo, ce
         return cut_line(
             (
                 (" ← →", "key"),
-                (" or click: figures at one moment   ", "muted"),
+                (f" {HistoryPanelText.CLICK}   ", "muted"),
                 ("space", "key"),
-                (" twice, or drag: zoom into a range", "muted"),
+                (f" {HistoryPanelText.DRAG}", "muted"),
             ),
             cells,
         )
@@ -153,7 +182,10 @@ def _value_part(shown: QueueFigure, step: Bucket | None, rank: int, *, chosen: b
     written = formatting.UNKNOWN if step is None else shown.value_with_unit(step.mean)
     spans: Line = ((f"{shown.plot_name} ", "muted"), (written, "strong" if chosen else "text"))
     if chosen and step is not None and step.least < step.most:
-        spans = (*spans, (f" ({shown.value_with_unit(step.least)} to {shown.value_with_unit(step.most)})", "muted"))
+        values = HistoryPanelText.VALUES.render(
+            least=shown.value_with_unit(step.least), most=shown.value_with_unit(step.most)
+        )
+        spans = (*spans, (f" {values}", "muted"))
     return LinePart(spans, rank)
 
 
@@ -182,19 +214,17 @@ def usual_line(
     lead = (
         (f" {shown.plot_name} ", "muted"),
         (shown.value_with_unit(step.mean), "strong"),
-        (f" at {clock_text(at, zone)}   ", "muted"),
+        (f" {HistoryPanelText.AT.render(time=clock_text(at, zone))}   ", "muted"),
     )
     if not any(bands):
-        return cut_line(
-            (*lead, (f"no usual range: {clean(_no_band_reason(known, target, past.queue, figure))}", "muted")), cells
-        )
+        reason = clean(_no_band_reason(known, target, past.queue, figure))
+        return cut_line((*lead, (HistoryPanelText.NO_USUAL_RANGE.render(reason=reason), "muted")), cells)
     band = known.baselines.band_at(target, past.queue, figure, at)
     if band is None:
-        return cut_line(
-            (*lead, ("▒ ", "band"), (f"fewer than {MIN_WEEKS} weeks of data for this hour", "muted")), cells
-        )
+        words = HistoryPanelText.TOO_FEW_WEEKS_OF_HOUR.render(weeks=MIN_WEEKS)
+        return cut_line((*lead, ("▒ ", "band"), (words, "muted")), cells)
     low, high = shown.value_with_unit(band.low), shown.value_with_unit(band.high)
-    words = f"usual {band.hour}: {low} – {high}, from {band.weeks} weeks"
+    words = HistoryPanelText.USUAL.render(hour=band.hour, low=low, high=high, weeks=band.weeks)
     out: Line = ()
     if not band.low <= step.mean <= band.high:
         outside = Anomaly(figure, step.mean, band)
@@ -205,15 +235,14 @@ def usual_line(
 def _no_band_reason(known: KnownPast, target: str, queue: str, figure: str) -> str:
     hours = known.baselines.hours
     if known.problem:
-        place, _, why = known.problem.partition(": ")
-        return f"{place.rpartition('/')[2]}: {why}"
+        return known.problem
     if not hours:
-        return "no baselines yet, run qmon pipeline baselines"
+        return HistoryPanelText.NO_BASELINES
     if figure not in BANDED_FIGURES:
-        return f"baselines do not include {FIGURES[figure].plot_name}"
+        return HistoryPanelText.NOT_IN_BASELINES.render(figure=FIGURES[figure].plot_name)
     if queue not in hours.get(target, {}):
-        return f"not enough history of {queue}"
-    return f"fewer than {MIN_WEEKS} weeks of data for these hours"
+        return HistoryPanelText.NOT_ENOUGH_HISTORY.render(queue=queue)
+    return HistoryPanelText.TOO_FEW_WEEKS.render(weeks=MIN_WEEKS)
 
 
 def empty_reason(past: PastRange, figure: str, begins_at: float, ends_at: float, zone: tzinfo, more: str = "") -> str:
@@ -221,18 +250,18 @@ def empty_reason(past: PastRange, figure: str, begins_at: float, ends_at: float,
     if any(step is not None for step in past.steps[figure]):
         return ""
     if past.problem and not past.queues:
-        return f"damaged: {past.problem}"
+        return HistoryPanelText.DAMAGED.render(problem=past.problem)
     if any(step is not None for steps in past.steps.values() for step in steps):
-        return f"no data for {FIGURES[figure].plot_name} of {past.queue} in this range"
+        return HistoryPanelText.NO_DATA_OF_FIGURE.render(figure=FIGURES[figure].plot_name, queue=past.queue)
     if past.queues and past.queue not in past.queues:
-        return f"no data for {past.queue} in this range; [ and ] switch to: {', '.join(past.queues)}"
+        return HistoryPanelText.NO_DATA_OF_QUEUE.render(queue=past.queue, queues=", ".join(past.queues))
     if past.read < 1:
         return ""
     if ends_at <= begins_at:
-        return "no data is recorded for this target yet"
+        return HistoryPanelText.NOTHING_RECORDED
     if past.until_at > begins_at and more:
-        return "waiting for the first figures"
+        return ScreenText.NO_FIGURES_YET
+    known = {"since": moment_text(begins_at, zone), "until": moment_text(ends_at, zone, named=True)}
     return (
-        f"no data in this range; there is data from {moment_text(begins_at, zone)} to"
-        f" {moment_text(ends_at, zone, named=True)}{more and f'; {more}'}"
+        HistoryPanelText.NO_DATA_HINT.render(**known, hint=more) if more else HistoryPanelText.NO_DATA.render(**known)
     )

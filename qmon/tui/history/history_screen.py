@@ -13,6 +13,7 @@ from textual.binding import Binding
 from textual.containers import Horizontal
 
 from qmon.model.baseline_bands import Band
+from qmon.model.texts import Text
 from qmon.recording.history.range_query import PastRange, RangeReader
 from qmon.recording.times import local_zone, zone_info
 from qmon.tui import keys
@@ -36,6 +37,15 @@ _FRAME_ROWS: Final = 4  # lines around the plot: the name, the axis, and two lin
 # Screens of at least this many cells list the events next to the plot.
 _LIST_FROM: Final = 160
 _EVENT_LIST_CELLS: Final = 56
+
+
+class HistoryNotice(Text):
+    """The notices of the screen."""
+
+    NO_MORE_EVENTS = "no more incidents or operations of this queue in this direction"
+    NO_REPLAY = "only a replay can jump to a moment"
+    NOT_READ_YET = "no data has been read yet"
+    REPLAY_MOVED = "replay moved to the cursor; 1 shows all queues at that moment"
 
 
 class HistoryScreen(OperationsReading):
@@ -168,7 +178,7 @@ class HistoryScreen(OperationsReading):
             return
         self.is_reading = False
         if message.mark is None:
-            self.app.notify_briefly("no more incidents or operations of this queue in this direction")
+            self.app.notify_briefly(HistoryNotice.NO_MORE_EVENTS)
             self.redraw()
             return
         self._choose_event_at = message.mark.at
@@ -283,7 +293,7 @@ class HistoryScreen(OperationsReading):
 
     def disabled_reasons(self) -> dict[str, str]:
         """Return why ``go-there`` is disabled: only a replay can jump to a moment."""
-        return {} if self.app.known_past.go is not None else {"go-there": "only a replay can jump to a moment"}
+        return {} if self.app.known_past.go is not None else {"go-there": HistoryNotice.NO_REPLAY}
 
     def help_topics(self) -> list[topics.TopicGroup]:
         """Return the plotted figure."""
@@ -404,10 +414,10 @@ class HistoryScreen(OperationsReading):
         """Move the replay to the cursor, or to the middle of the range."""
         go, past = self.app.known_past.go, self.past
         if go is None or past is None:
-            self.app.notify_briefly(self.disabled_reasons().get("go-there", "no data has been read yet"))
+            self.app.notify_briefly(self.disabled_reasons().get("go-there", HistoryNotice.NOT_READ_YET))
             return
         go(self.cursor_at or (past.since_at + past.until_at) / 2)
-        self.app.notify_briefly("replay moved to the cursor; 1 shows all queues at that moment")
+        self.app.notify_briefly(HistoryNotice.REPLAY_MOVED)
 
     def action_back(self) -> None:
         """Do the first that applies: stop reading, remove the mark, remove the cursor, go back to the overview."""

@@ -8,6 +8,7 @@ from datetime import tzinfo
 from typing import Final
 
 from qmon.model import formatting
+from qmon.model.texts import Text
 from qmon.recording.history.range_query import PastRange
 from qmon.recording.history.timeline import operation_text
 from qmon.tui.figures import SYMBOLS, TONES
@@ -17,8 +18,21 @@ from qmon.tui.plots.range_plot import SCALE_CELLS
 from qmon.tui.sanitize import clean, pad, shorten, text_width
 from qmon.tui.spans import Line, Span, cut_line, wrap_text
 
+
+class EventsText(Text):
+    """The texts about the events of a range."""
+
+    TITLE = "incidents and operations"
+    INCIDENT = "{verdict}: {proof}"
+    NONE = "no incident or operation of this queue in this range"
+    NONE_LISTED = "no event in this range"
+    POSITION = "{number} of {count}"
+    COUNTS = "{incidents}, {operations}"
+    GO_TO_EACH = "go to each"
+    TIME = "{since}–{until} ({duration})"
+
+
 OPERATION: Final = "◆"
-TITLE: Final = "incidents and operations"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +63,7 @@ def events_in(past: PastRange) -> tuple[PlotEvent, ...]:
             each.last_at,
             SYMBOLS[each.severity],
             TONES[each.severity],
-            clean(f"{each.cause.replace('_', ' ')}: {each.proof}"),
+            clean(EventsText.INCIDENT.render(verdict=each.cause.replace("_", " "), proof=each.proof)),
         )
         for each in past.incidents
     ]
@@ -79,7 +93,7 @@ def event_line(events: Sequence[PlotEvent], chosen: PlotEvent | None, zone: tzin
     """Return the full text of the chosen event. If no event is chosen, return the number of events."""
     if chosen is not None:
         lead = (
-            (f" {events.index(chosen) + 1} of {len(events)}  ", "muted"),
+            (f" {EventsText.POSITION.render(number=events.index(chosen) + 1, count=len(events))}  ", "muted"),
             (f"{chosen.symbol} ", chosen.tone),
             (f"{_time_text(chosen, zone)}  ", "strong"),
         )
@@ -87,16 +101,16 @@ def event_line(events: Sequence[PlotEvent], chosen: PlotEvent | None, zone: tzin
         return cut_line((*lead, (shorten(chosen.words, room), "text")), cells)
     done = sum(event.is_operation for event in events)
     if not events:
-        return ((" no incident or operation of this queue in this range", "muted"),)
+        return ((f" {EventsText.NONE}", "muted"),)
+    counts = EventsText.COUNTS.render(
+        incidents=formatting.count_text(len(events) - done, "incident"),
+        operations=formatting.count_text(done, "operation"),
+    )
     return cut_line(
         (
-            (
-                f" {formatting.count_text(len(events) - done, 'incident')}, "
-                f"{formatting.count_text(done, 'operation')}: ",
-                "muted",
-            ),
+            (f" {counts}: ", "muted"),
             ("< >", "key"),
-            (" go to each", "muted"),
+            (f" {EventsText.GO_TO_EACH}", "muted"),
         ),
         cells,
     )
@@ -108,7 +122,9 @@ def event_list(
     """Return the list next to the plot, newest first. If it does not fit, it starts with the chosen event."""
     newest = list(reversed(events))
     first = newest.index(chosen) if chosen in newest and len(newest) * 3 > rows else 0
-    lines: list[Line] = [((TITLE, "title"), (f"  {len(events)}" if events else "  no event in this range", "muted"))]
+    lines: list[Line] = [
+        ((EventsText.TITLE, "title"), (f"  {len(events)}" if events else f"  {EventsText.NONE_LISTED}", "muted"))
+    ]
     for event in newest[first:]:
         tone = "strong" if event is chosen else "text"
         lines.append(((f"{event.symbol} ", event.tone), (_time_text(event, zone), tone)))
@@ -123,4 +139,6 @@ def _time_text(event: PlotEvent, zone: tzinfo) -> str:
     if event.is_operation:
         return day_clock_text(event.at, zone)
     lasted = formatting.duration(max(0.0, event.until_at - event.at))
-    return f"{day_clock_text(event.at, zone)}–{clock_text(event.until_at, zone)} ({lasted})"
+    return EventsText.TIME.render(
+        since=day_clock_text(event.at, zone), until=clock_text(event.until_at, zone), duration=lasted
+    )

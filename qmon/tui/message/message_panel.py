@@ -8,6 +8,7 @@ from typing import Final
 
 from qmon.model import formatting
 from qmon.model.samples.polled_samples import MessageSample
+from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.operate.message import Message, MessageColumn
 from qmon.tui.message.payload import ShownPayload
@@ -18,7 +19,20 @@ from qmon.tui.widgets.pager import PagerLine
 
 # Matches the name of a value at the start of a line of indented JSON.
 _NAME: Final = re.compile(r'\s*"(?:[^"\\]|\\.)*":')
-NO_PAYLOAD: Final = "this queue has no payload column; see the columns"
+
+
+class MessagePanelText(Text):
+    """The texts about parts of a message."""
+
+    NO_PAYLOAD_COLUMN = "this queue has no payload column; see the columns"
+    OF_QUEUE = "of {queue}"
+    NO_OWNER = "none"
+    NO_OWNER_COLUMN = "unknown: the table has no owner column"
+    OWNER = "{owner}: {activity}"
+    CUT = ", cut: only the beginning is shown"
+    PAYLOAD = "the payload"
+    NOT_ALLOWED = "your role may not read this column; to fix: {grant}"
+    TOO_LARGE = "{size}: too large to show"
 
 
 def title_lines(queue: QueueView, sample: MessageSample, place: str, cells: int, *, gone: bool) -> list[Line]:
@@ -27,7 +41,7 @@ def title_lines(queue: QueueView, sample: MessageSample, place: str, cells: int,
     state = "gone" if gone else clean(sample.state.replace("_", " "))
     left = [
         LinePart(((" message ", "muted"), (shorten(clean(sample.id), 48), "strong"))),
-        LinePart.from_text(f"of {shorten(clean(queue.name), 40)}", "text", 1),
+        LinePart.from_text(MessagePanelText.OF_QUEUE.render(queue=shorten(clean(queue.name), 40)), "text", 1),
         LinePart.from_text("▲ stuck" if stuck else state, "alarm" if stuck else "muted", 1),
     ]
     return [spread_parts(left, [LinePart.from_text(f"{place} ", "muted")], cells)]
@@ -47,14 +61,15 @@ def fact_lines(
     if owner is None:
         lines += entry_lines(
             "owner",
-            "none" if sample.state != "in_progress" else "unknown: the table has no owner column",
+            MessagePanelText.NO_OWNER if sample.state != "in_progress" else MessagePanelText.NO_OWNER_COLUMN,
             cells,
             "muted",
             1,
         )
     else:
         doing = message.doing if message is not None else ""
-        lines += entry_lines("owner", f"{owner}: {doing}" if doing else owner, cells, most=max(1, rows - 1))
+        words = MessagePanelText.OWNER.render(owner=owner, activity=doing) if doing else owner
+        lines += entry_lines("owner", words, cells, most=max(1, rows - 1))
     return lines
 
 
@@ -82,7 +97,7 @@ def payload_summary(column: MessageColumn | None, shown: ShownPayload | None) ->
     if column is None or column.size is None:
         return ""
     kind = "" if shown is None else f"{shown.kind}, "
-    cut = ", cut: only the beginning is shown" if column.cut else ""
+    cut = MessagePanelText.CUT if column.cut else ""
     return f"{kind}{formatting.size(column.size)}{cut}"
 
 
@@ -94,7 +109,7 @@ def payload_lines(column: MessageColumn | None, shown: ShownPayload | None) -> l
             PagerLine(line, name=0 if name is None else name.end())
             for line, name in zip(shown.lines, names, strict=True)
         ]
-    return [PagerLine(NO_PAYLOAD if column is None else _missing_text(column), muted=True)]
+    return [PagerLine(MessagePanelText.NO_PAYLOAD_COLUMN if column is None else _missing_text(column), muted=True)]
 
 
 def column_lines(message: Message) -> list[PagerLine]:
@@ -106,7 +121,7 @@ def column_lines(message: Message) -> list[PagerLine]:
         lines.append(PagerLine(f"{clean(each.name)}  {clean(each.type_name)}{size}", muted=True))
         value = each.value.hex(" ") if isinstance(each.value, bytes) else each.value
         if each.name == shown:
-            lines.append(PagerLine("  the payload", muted=True))
+            lines.append(PagerLine(f"  {MessagePanelText.PAYLOAD}", muted=True))
         elif value is None:
             lines.append(PagerLine(f"  {_missing_text(each)}", muted=True))
         else:
@@ -142,5 +157,5 @@ def known_lines(sample: MessageSample) -> list[PagerLine]:
 
 def _missing_text(column: MessageColumn) -> str:
     if column.grant:
-        return f"your role may not read this column; to fix: {clean(column.grant)}"
-    return "NULL" if column.size is None else f"{formatting.size(column.size)}: too large to show"
+        return MessagePanelText.NOT_ALLOWED.render(grant=clean(column.grant))
+    return "NULL" if column.size is None else MessagePanelText.TOO_LARGE.render(size=formatting.size(column.size))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -15,6 +14,7 @@ from qmon.model import formatting
 from qmon.model.operation_records import Choice
 from qmon.model.samples.listing_samples import PageRequest
 from qmon.model.samples.polled_samples import MessageSample
+from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
 from qmon.operate.message import Message
@@ -23,6 +23,7 @@ from qmon.tui import keys
 from qmon.tui.message import message_panel
 from qmon.tui.message.payload import ShownPayload, payload_text
 from qmon.tui.sanitize import clean, clean_uncached
+from qmon.tui.screen_texts import ScreenText
 from qmon.tui.shared.dashboard_screen import DashboardScreen
 from qmon.tui.status import Shown
 from qmon.tui.widgets.dialog import leave_screen
@@ -30,7 +31,24 @@ from qmon.tui.widgets.grid_table import Table
 from qmon.tui.widgets.lines import Lines
 from qmon.tui.widgets.pager import Pager, PagerLine
 
-_GONE: Final = "the message is gone (popped, moved or deleted); this is the data from the last list"
+
+class MessageScreenText(Text):
+    """The texts of the screen."""
+
+    GONE = "the message is gone (popped, moved or deleted); this is the data from the last list"
+    IN_REPLAY = "a replay: messages are read only from a live target; this is the data from the list"
+    VIEW_ONLY = "view only: messages are read only from a live target; this is the data from the list"
+    READING = "reading the message"
+    POSITION = "{number} of {count} listed"
+    AS_LISTED = "as listed"
+    FOUND = "{number} of {count:,} found"
+    SEARCH_KEYS = "> next match · < previous match · esc clears"
+    FIRST = "this is the first message of the list"
+    LAST = "this is the last message of the list"
+    NO_PAYLOAD = "there is no payload to copy"
+    ID = "id {id}"
+    PAYLOAD = "the payload"
+    PART_OF_PAYLOAD = "the payload, only the part that was read"
 
 
 class MessageRead(Posted):
@@ -55,7 +73,7 @@ class MessageScreen(DashboardScreen):
     NAME = "message"
     BINDINGS = keys.MESSAGE
     AUTO_FOCUS = "#payload"
-    FILTER = ("search", "> next match · < previous match · esc clears")
+    FILTER = ("search", MessageScreenText.SEARCH_KEYS)
 
     def __init__(
         self, queue: str, listed: Sequence[MessageSample], at: int, listing: PageRequest | None = None
@@ -102,13 +120,12 @@ class MessageScreen(DashboardScreen):
         number = self._number
         self._is_gone = False
         if runner is None:
-            here = "a replay" if self.app.shown.replay else "view only"
-            self._notice_text = f"{here}: messages are read only from a live target; this is the data from the list"
+            self._notice_text = MessageScreenText.IN_REPLAY if self.app.shown.replay else MessageScreenText.VIEW_ONLY
         elif queue is None:
-            self._notice_text = f"{clean(self._queue)} is no longer among the queues"
+            self._notice_text = ScreenText.QUEUE_GONE.render(queue=clean(self._queue))
         else:
             layout = queue.layout
-            self._notice_text = "" if self._found is not None else "reading the message"
+            self._notice_text = "" if self._found is not None else MessageScreenText.READING
 
             def answer(found: Message | None, problem: str) -> None:
                 column = found.payload if found is not None else None
@@ -125,7 +142,7 @@ class MessageScreen(DashboardScreen):
             return
         self._found, self._payload, self._read_at = message.found, message.payload, self.app.clock()
         self._is_gone = message.found is None and not message.problem
-        self._notice_text = _GONE if self._is_gone else clean(message.problem)
+        self._notice_text = MessageScreenText.GONE if self._is_gone else clean(message.problem)
         self.redraw()
 
     def shown_table(self) -> Table | None:
@@ -139,7 +156,7 @@ class MessageScreen(DashboardScreen):
         queue, sample, found = self.current_queue(), self.sample, self._found
         since_read_s = 0.0 if self._read_at is None else now - self._read_at
         if queue is not None:
-            place = f"{self._list_index + 1} of {len(self._listed)} listed"
+            place = MessageScreenText.POSITION.render(number=self._list_index + 1, count=len(self._listed))
             self.query_one("#title", Lines).show(
                 lambda cells, _: message_panel.title_lines(queue, sample, place, cells, gone=self._is_gone)
             )
@@ -166,15 +183,17 @@ class MessageScreen(DashboardScreen):
         """Draw the titles: kind and size, matches, the visible lines, and the age."""
         payload, columns = self.query_one("#payload", Pager), self.query_one("#columns", Pager)
         found = self._found
-        read = "" if self._read_at is None else f"read {formatting.whole_seconds(now - self._read_at)} ago"
+        read = ""
+        if self._read_at is not None:
+            read = ScreenText.READ_AGO.render(age=formatting.whole_seconds(now - self._read_at))
         about = message_panel.payload_summary(found.payload, self._payload) if found is not None else ""
         self._show_title("payload", payload, about, read)
-        count = f"{len(found.columns)}" if found is not None else "as listed"
+        count = f"{len(found.columns)}" if found is not None else MessageScreenText.AS_LISTED
         self._show_title("columns", columns, count)
 
     def _show_title(self, name: str, pager: Pager, *about: str) -> None:
         at, many = pager.match_position
-        search = f"{at} of {many:,} found" if self._searched_text else ""
+        search = MessageScreenText.FOUND.render(number=at, count=many) if self._searched_text else ""
         self.show_heading(
             f"{name}-heading", name, " · ".join(p for p in (search, *about, pager.position_text) if p), aged=False
         )
@@ -219,7 +238,7 @@ class MessageScreen(DashboardScreen):
         """Go to the next or previous message of the list."""
         at = self._list_index + by
         if not 0 <= at < len(self._listed):
-            self.app.notify_briefly(f"this is the {'last' if by > 0 else 'first'} message of the list")
+            self.app.notify_briefly(MessageScreenText.LAST if by > 0 else MessageScreenText.FIRST)
             return
         self._list_index, self._found, self._payload, self._read_at = at, None, None, None
         self._read_message()
@@ -231,24 +250,24 @@ class MessageScreen(DashboardScreen):
         self.draw_headings(self.app.shown, self.app.clock())
 
     def action_copy(self) -> None:
-        self._copy_text(clean(self.sample.id), f"id {clean(self.sample.id)}")
+        self._copy_text(clean(self.sample.id), MessageScreenText.ID.render(id=clean(self.sample.id)))
 
     def action_copy_row(self) -> None:
         """Copy the payload as it was sent, but with symbols in place of control characters."""
         column = self._found.payload if self._found is not None else None
         value = None if column is None else column.value
         if column is None or value is None:
-            self.app.notify_briefly("there is no payload to copy")
+            self.app.notify_briefly(MessageScreenText.NO_PAYLOAD)
             return
         if isinstance(value, bytes):
             copied = value.hex()
         else:
             copied = "\n".join("\t".join(map(clean_uncached, line.split("\t"))) for line in value.split("\n"))
-        self._copy_text(copied, f"the payload{', only the part that was read' if column.cut else ''}")
+        self._copy_text(copied, MessageScreenText.PART_OF_PAYLOAD if column.cut else MessageScreenText.PAYLOAD)
 
     def _copy_text(self, copied: str, words: str) -> None:
         self.app.copy_to_clipboard(copied)
-        self.app.notify_briefly(f"copied: {words}")
+        self.app.notify_briefly(ScreenText.COPIED.render(what=words))
 
     def action_back(self) -> None:
         """Remove the search. If no search is active, go back to the list."""

@@ -7,10 +7,23 @@ from typing import Final
 
 from qmon.model import formatting
 from qmon.model.operation_records import Operation, OperationState, UndoState
+from qmon.model.texts import Text
 from qmon.tui import figures
 from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, entry_lines
 from qmon.tui.widgets.grid_table import GridColumn, GridRow
+
+
+class OperationDetail(Text):
+    """The facts about one operation."""
+
+    NOT_ENDED = "began {began}, has not ended"
+    ENDED = "began {began}, ended {ended}, after {duration}"
+    WHAT = "{operation} of {queue}"
+    NO_REASON = "none was given"
+    DONE = "{done:,} · skipped {skipped:,} · changed {changed:,}"
+    DONE_AND_REFUSED = "{done:,} · skipped {skipped:,} · changed {changed:,} · refused {refused:,}"
+
 
 COLUMNS: Final = (
     GridColumn("when", "WHEN", least=8, most=11, about="start time, by the server's clock"),
@@ -99,27 +112,31 @@ def searchable_text(operation: Operation) -> str:
 
 def detail_lines(operation: Operation, cells: int) -> list[Line]:
     """Return all known facts about one operation."""
-    ended = (
-        f"ended {figures.moment_text(operation.ended_at, seconds=True)}"
-        if operation.ended_at is not None
-        else "has not ended"
-    )
+    began = figures.moment_text(operation.started_at, seconds=True)
+    when = OperationDetail.NOT_ENDED.render(began=began)
     if operation.ended_at is not None:
-        ended += f", after {formatting.duration(operation.ended_at - operation.started_at)}"
-    refused = f" · refused {operation.refused:,}" if operation.refused else ""
+        when = OperationDetail.ENDED.render(
+            began=began,
+            ended=figures.moment_text(operation.ended_at, seconds=True),
+            duration=formatting.duration(operation.ended_at - operation.started_at),
+        )
+    counts = {"done": operation.done, "skipped": operation.skipped, "changed": operation.changed}
+    done = (
+        OperationDetail.DONE_AND_REFUSED.render(**counts, refused=operation.refused)
+        if operation.refused
+        else OperationDetail.DONE.render(**counts)
+    )
+    what = OperationDetail.WHAT.render(operation=_kind_text(operation), queue=operation.queue)
+    reason = operation.reason or OperationDetail.NO_REASON
     lines: list[Line] = [
         (),
-        *entry_lines("what", f"{_kind_text(operation)} of {operation.queue}", cells, "strong"),
+        *entry_lines("what", what, cells, "strong"),
         *entry_lines("state", operation.state.value, cells, _TONES[operation.state]),
-        *entry_lines("when", f"began {figures.moment_text(operation.started_at, seconds=True)}, {ended}", cells),
+        *entry_lines("when", when, cells),
         *entry_lines("by", operation.by, cells),
-        *entry_lines("reason", operation.reason or "none was given", cells, "text" if operation.reason else "muted"),
+        *entry_lines("reason", reason, cells, "text" if operation.reason else "muted"),
         *entry_lines("planned", f"{operation.planned:,}", cells),
-        *entry_lines(
-            "done",
-            f"{operation.done:,} · skipped {operation.skipped:,} · changed {operation.changed:,}{refused}",
-            cells,
-        ),
+        *entry_lines("done", done, cells),
         *entry_lines("undo", operation.undo_state, cells),
         *entry_lines("undo of", operation.undo_of or "", cells),
         *entry_lines("operation", operation.id, cells),

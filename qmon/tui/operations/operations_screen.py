@@ -9,17 +9,32 @@ from textual.app import ComposeResult
 
 from qmon.model import formatting
 from qmon.model.operation_records import Operation, OperationKind, OperationResult
+from qmon.model.texts import Text
 from qmon.tui import keys
 from qmon.tui.actions.availability import read_only_reason
+from qmon.tui.actions.dialog_text import KeyHint
 from qmon.tui.actions.request import ActionRequest
 from qmon.tui.operations import operation_rows
 from qmon.tui.operations.reading_screen import OperationsReading
 from qmon.tui.sanitize import clean
+from qmon.tui.screen_texts import ScreenText
 from qmon.tui.shared.text_dialog import TextDialog
 from qmon.tui.status import Shown
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
+
+
+class OperationsText(Text):
+    """The texts of the screen, and why an operation cannot be undone."""
+
+    VIEW_ONLY = "view only: operations are not read"
+    READING = "reading the operations"
+    NONE = "no operations yet"
+    UNREADABLE = "cannot be read: {problem}"
+    NO_OPERATION_SELECTED = "no operation is selected"
+    NO_UNDO = "this operation cannot be undone: {state}"
+    DETAIL_KEYS = "u undoes the operation · esc closes"
 
 
 class OperationsScreen(OperationsReading):
@@ -49,17 +64,19 @@ class OperationsScreen(OperationsReading):
 
     def _empty_text(self) -> str:
         if self.app.runner is None:
-            return "view only: operations are not read"
+            return OperationsText.VIEW_ONLY
         if self._problem:
             return clean(self._problem)
         if self.operations is None:
-            return "reading the operations"
-        return f"no operation matches {clean(self.filter_text)}" if self.operations else "no operations yet"
+            return OperationsText.READING
+        return self.no_match_text("operation") if self.operations else OperationsText.NONE
 
     def draw_headings(self, shown: Shown, now: float) -> None:
         count = f"{len(self.grid.row_keys)}"
-        read = f"read {formatting.whole_seconds(now - self._read_at)} ago" if self.operations is not None else ""
-        problem = self._problem and f"cannot be read: {clean(self._problem)}"
+        read = ""
+        if self.operations is not None:
+            read = ScreenText.READ_AGO.render(age=formatting.whole_seconds(now - self._read_at))
+        problem = self._problem and OperationsText.UNREADABLE.render(problem=clean(self._problem))
         extra = " · ".join(part for part in (count if self.operations else "", problem or read) if part)
         self.show_heading("operations-heading", "operations", extra, aged=False)
 
@@ -73,9 +90,9 @@ class OperationsScreen(OperationsReading):
         why = read_only_reason(self.app.runner, self.app.shown.view)
         each = self._selected_operation()
         if why is None and each is None:
-            why = "no operation is selected"
+            why = OperationsText.NO_OPERATION_SELECTED
         if why is None and each is not None and not each.undo_state.can_undo:
-            why = f"this operation cannot be undone: {each.undo_state}"
+            why = OperationsText.NO_UNDO.render(state=each.undo_state)
         return {"undo": why} if why is not None else {}
 
     def request_for(self, action: str) -> ActionRequest | None:
@@ -115,5 +132,5 @@ class OperationDetails(TextDialog):
     BINDINGS = keys.DETAILS
 
     def __init__(self, newest: Callable[[Operation], Operation], operation: Operation, *, undoable: bool) -> None:
-        hint = "u undoes the operation · esc closes" if undoable else "esc closes"
+        hint = OperationsText.DETAIL_KEYS if undoable else KeyHint.CLOSE
         super().__init__(lambda cells: operation_rows.detail_lines(newest(operation), cells), hint)

@@ -7,11 +7,21 @@ from typing import Final
 from qmon.model import formatting
 from qmon.model.figure import Verdict
 from qmon.model.service_broker import BrokerQueue, BrokerView, queue_state
+from qmon.model.texts import Text
 from qmon.model.view import View
 from qmon.tui import figures
 from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, Span, cut_line, entry_lines
 from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow, table_lines
+
+
+class BrokerPanelText(Text):
+    """The texts of the panel."""
+
+    READ_AGO = "{queues} · read {age} ago"
+    TASKS = "{running} of {maximum}"
+    NOT_DELIVERED = "{count} sent and not delivered yet"
+
 
 # Panels of at least this many cells show each queue's proof in its line. Narrower panels only show the proof of the
 # worst queue, below the lines.
@@ -32,8 +42,10 @@ COLUMNS: Final = (
 
 def broker_summary(broker: BrokerView) -> str:
     """Return the text for the panel's title: the number of queues and the age of the figures."""
-    count = f"{len(broker.queues)} queue{'' if len(broker.queues) == 1 else 's'}"
-    return f"{count} · read {formatting.whole_seconds(broker.age_s)} ago" if broker.age_s >= 1 else count
+    count = formatting.count_text(len(broker.queues), "queue")
+    if broker.age_s < 1:
+        return count
+    return BrokerPanelText.READ_AGO.render(queues=count, age=formatting.whole_seconds(broker.age_s))
 
 
 def broker_lines(view: View | None, cells: int, rows: int) -> list[Line]:
@@ -54,7 +66,7 @@ def broker_lines(view: View | None, cells: int, rows: int) -> list[Line]:
 def _row(queue: BrokerQueue, broker: BrokerView) -> GridRow:
     monitor, sample, severity = queue.monitor, queue.sample, _severity_for(queue.verdict)
     word = queue_state(queue, monitored=broker.monitored)
-    tasks = "" if monitor is None else f"{monitor.tasks} of {sample.max_readers}"
+    tasks = "" if monitor is None else BrokerPanelText.TASKS.render(running=monitor.tasks, maximum=sample.max_readers)
     empty = "" if monitor is None or monitor.empty_s is None else formatting.duration(monitor.empty_s)
     proof = "" if queue.verdict is None else clean(queue.verdict.proof)
     return GridRow(
@@ -62,7 +74,7 @@ def _row(queue: BrokerQueue, broker: BrokerView) -> GridRow:
         (
             (clean(queue.name), "strong" if severity > 1 else "text"),
             figures.figure_cell(queue.depth),
-            (word, "alarm" if "off" in word else "text"),
+            (word, "text" if sample.receives and sample.enqueues else "alarm"),
             (tasks if sample.activates else "", "text"),
             ("" if monitor is None else str(monitor.waiting), "text"),
             (empty, "muted"),
@@ -94,7 +106,7 @@ def _transmission_lines(broker: BrokerView, cells: int) -> list[Line]:
         severity = broker.verdict.severity
         line: Span = (f"{figures.SYMBOLS[severity]} {clean(broker.verdict.proof)}", figures.TONES[severity])
     else:
-        line = (f"{broker.sending.text()} sent and not delivered yet", "text")
+        line = (BrokerPanelText.NOT_DELIVERED.render(count=broker.sending.text()), "text")
     return [cut_line(((" transmission  ", "muted"), line), cells)]
 
 

@@ -7,10 +7,19 @@ from typing import Final
 
 from qmon.model.figure import Severity
 from qmon.model.shared_causes import SharedCause
+from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten, shorten_words
 from qmon.tui.spans import Line, LinePart, fit_parts, line_width
+
+
+class CauseText(Text):
+    """How many queues have a cause."""
+
+    QUEUES = "{count} of {total} queues"
+    OTHER = "{verdict}: {count}"
+
 
 # The maximum number of lines.
 MAX_CAUSE_LINES: Final = 2
@@ -31,8 +40,11 @@ def _cause_line(cause: SharedCause, queue_count: int, cells: int) -> Line:
     key = f" [{cause.verdict.key}]" if cause.verdict.key else ""
     head: Line = ((f" {symbol} {clean(cause.verdict.code)} ", badge), (f" {shorten(clean(cause.who), 30)}", "strong"))
     first, *others = cause.queues.items()
-    count = LinePart.from_text(f"{len(first[1])} of {queue_count} queues{key}", "text")
-    more = [LinePart.from_text(f"{clean(code)}: {len(queues)}", "text") for code, queues in others]
+    count = LinePart.from_text(f"{CauseText.QUEUES.render(count=len(first[1]), total=queue_count)}{key}", "text")
+    more = [
+        LinePart.from_text(CauseText.OTHER.render(verdict=clean(code), count=len(queues)), "text")
+        for code, queues in others
+    ]
     about = LinePart.from_text(clean(cause.about).removeprefix(clean(cause.who)).strip(), "muted")
     left = cells - line_width((*head, *count.spans)) - sum(line_width(each.spans) + 2 for each in more) - 4
     if 0 < line_width(about.spans) <= left - _NAMES_CELLS:

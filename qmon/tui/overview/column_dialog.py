@@ -9,6 +9,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
+from qmon.model.texts import Text
 from qmon.tui.keys import COLUMN_DIALOG
 from qmon.tui.overview.column_choice import REQUIRED_COLUMN, chosen_columns
 from qmon.tui.widgets.dialog import Dialog
@@ -21,6 +22,12 @@ _COLUMNS: Final = (
     GridColumn("about", "WHAT IT SHOWS", least=20, grows=True, sortable=False),
 )
 _KEYS: Final = (("space", "shows or hides"), ("< >", "move"), ("D", "default columns"), ("esc", "closes"))
+
+
+class ColumnsText(Text):
+    """Why a column cannot be hidden."""
+
+    REQUIRED = "the queue column cannot be hidden, because it identifies the rows"
 
 
 class ChoosingDialog(Dialog[None], inherit_bindings=False):
@@ -81,9 +88,7 @@ class ChoosingDialog(Dialog[None], inherit_bindings=False):
         """Show the column under the cursor, or hide it."""
         key = self.query_one(Grid).cursor
         if key == REQUIRED_COLUMN:
-            self.app.notify(
-                "the queue column cannot be hidden, because it identifies the rows", timeout=5, markup=False
-            )
+            self.app.notify(ColumnsText.REQUIRED, timeout=5, markup=False)
         elif key in self._shown:
             self._shown.remove(key)
             self._hidden.insert(0, key)

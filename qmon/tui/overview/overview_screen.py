@@ -10,9 +10,9 @@ from textual.containers import Vertical
 
 from qmon.model.combined_figures import group_views
 from qmon.model.figure import Verdict
-from qmon.model.formatting import count_text
 from qmon.model.ranking import Ranking
 from qmon.model.shared_causes import SharedCause, shared_causes
+from qmon.model.texts import Text
 from qmon.model.verdicts.access_verdicts import unreachable_verdict
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Focus, Phase
@@ -31,6 +31,17 @@ from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.grid_table import GridColumn
 from qmon.tui.widgets.lines import Lines
+
+
+class OverviewText(Text):
+    """The texts of the screen."""
+
+    GUESSED = "{count} only guessed"
+    ONE_CANDIDATE = "1 more table may be a queue"
+    CANDIDATES = "{count:,} more tables may be queues"
+    PROPOSE_KEY = "W: {queues}"
+    NO_QUEUE = "no queue is known on this target"
+    NO_QUEUE_PRESS_W = "no queue is known on this target; W lists tables that may be queues"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +102,7 @@ class OverviewScreen(ArrangedScreen):
         kept = overview.sort_queues(
             filter_items(ranked.queues, self.filter_text, overview.searchable_text), *self.sorted_by
         )
-        empty = f"no queue matches {clean(self.filter_text)}" if view.queues else self._no_queue_text
+        empty = self.no_match_text("queue") if view.queues else self._no_queue_text
         known = self.app.known_past.baselines
         self.unusual = anomalies.find_unusual(known, view.target, view.queues) if view.target in known.hours else None
         self.grid.use_columns(self.columns)
@@ -188,14 +199,15 @@ class OverviewScreen(ArrangedScreen):
         guessed = sum(queue.layout.is_guess for queue in view.queues)
         watched = {table for queue in view.queues for table in (queue.layout.table, queue.layout.data_table)}
         more = len(self.app.candidate_tables - watched)
-        parts = [f"{guessed} only guessed"] if guessed else []
-        parts += [f"{count_text(more, 'more table')} may be {'a queue' if more == 1 else 'queues'}"] if more else []
-        return f"W: {', '.join(parts)}" if parts and not self.app.unwritable_reason else ""
+        parts = [OverviewText.GUESSED.render(count=guessed)] if guessed else []
+        if more:
+            parts.append(OverviewText.ONE_CANDIDATE if more == 1 else OverviewText.CANDIDATES.render(count=more))
+        is_shown = parts and not self.app.unwritable_reason
+        return OverviewText.PROPOSE_KEY.render(queues=", ".join(parts)) if is_shown else ""
 
     @property
     def _no_queue_text(self) -> str:
-        more = "" if self.app.unwritable_reason else "; W lists tables that may be queues"
-        return f"no queue is known on this target{more}"
+        return OverviewText.NO_QUEUE if self.app.unwritable_reason else OverviewText.NO_QUEUE_PRESS_W
 
     def action_count_exactly(self) -> None:
         self.app.count_exactly(self.grid.cursor)

@@ -9,12 +9,21 @@ from qmon.model.combined_figures import total_figures
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.forecast import Trend
 from qmon.model.samples.polled_samples import WaitSample
+from qmon.model.texts import Text
 from qmon.model.verdicts.server_warnings import NEARLY_ALL
 from qmon.model.view import QueueView, View
 from qmon.tui import figures
 from qmon.tui.overview.column_choice import OPTIONAL_COLUMNS
 from qmon.tui.sanitize import clean, shorten, text_width
 from qmon.tui.spans import Line, LinePart, Span, fit_parts, wrap_text
+
+
+class TargetLineText(Text):
+    """The texts of the target line and of the proofs."""
+
+    FAILING = "▲ {probes} failing"
+    NO_WAITS = "none"
+    HELD_FOR = " for {duration}"
 
 
 def target_lines(view: View, cells: int) -> list[Line]:
@@ -78,7 +87,7 @@ def _waits_part(waits: Sequence[WaitSample] | None, rank: int) -> LinePart:
         return LinePart((("waits ", "muted"), (formatting.UNKNOWN, "faint")), rank)
     real = sorted((w for w in waits if w.event), key=lambda wait: (-wait.sessions, wait.kind, wait.event))[:3]
     if not real:
-        return LinePart((("waits ", "muted"), ("none", "muted")), rank)
+        return LinePart((("waits ", "muted"), (TargetLineText.NO_WAITS, "muted")), rank)
     spans: list[Span] = [("waits ", "muted")]
     for index, wait in enumerate(real):
         spans += [(", " if index else "", "muted"), (f"{clean(wait.kind)}:{clean(wait.event)} ", "text")]
@@ -91,7 +100,9 @@ def _failures_part(view: View) -> LinePart:
     failing = len(view.failures) + sum(len(q.failures) for q in view.queues)
     if not failing:
         return LinePart(())
-    return LinePart.from_text(f"▲ {failing} probe{'s' if failing > 1 else ''} failing", "accent", 1)
+    return LinePart.from_text(
+        TargetLineText.FAILING.render(probes=formatting.count_text(failing, "probe")), "accent", 1
+    )
 
 
 def why_lines(
@@ -151,7 +162,7 @@ def proof_lines(
     ]
     since = verdict.since_at
     if since is not None and view.sampled_at - since >= 1.0:
-        lead.append((f" for {formatting.duration(view.sampled_at - since)}", "muted"))
+        lead.append((TargetLineText.HELD_FOR.render(duration=formatting.duration(view.sampled_at - since)), "muted"))
     lead.append((": ", "muted"))
     words = clean(verdict.proof)
     if worst and queue.forecast.trend in (Trend.DRAINING, Trend.GROWING) and queue.forecast.text not in words:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from qmon.model import formatting
 from qmon.model.figure import Severity, Verdict
+from qmon.model.texts import Text
 from qmon.model.verdicts import CANNOT_TELL
 from qmon.model.verdicts.flow_verdicts import PAUSED
 from qmon.model.view import QueueView, View
@@ -15,16 +16,59 @@ from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, LinePart, fit_parts
 
-_TROUBLE: Final = (("is critical", "are critical", 0), ("has a warning", "have a warning", 5))
-# The text for one queue, the text for several queues, and the rank. Narrow lines drop the greatest rank first.
-_OTHER_STATES: Final = (
-    ("is fine", "are fine", 0),
-    ("has a notice", "have a notice", 7),
-    ("is paused on purpose", "are paused on purpose", 8),
-    ("is unknown", "are unknown", 6),
-)
-_CRITICAL, _WARNING = (each[1] for each in _TROUBLE)
-_FINE, _NOTICE, _PAUSED, _UNKNOWN = (each[1] for each in _OTHER_STATES)
+
+class SummaryText(Text):
+    """The parts of the line."""
+
+    ONE_CRITICAL = "is critical"
+    CRITICAL = "are critical"
+    ONE_WARNING = "has a warning"
+    WARNING = "have a warning"
+    ONE_FINE = "is fine"
+    FINE = "are fine"
+    ONE_NOTICE = "has a notice"
+    NOTICE = "have a notice"
+    ONE_PAUSED = "is paused on purpose"
+    PAUSED = "are paused on purpose"
+    ONE_UNKNOWN = "is unknown"
+    UNKNOWN = "are unknown"
+    NO_QUEUE = "no queue is known"
+    AS_OF = "As of {age} ago: "
+    ONLY_QUEUE = "The only queue {state}"
+    BOTH_QUEUES = "Both queues {state}"
+    ALL_QUEUES = "All {count} queues {state}"
+    SOME_QUEUES = "{count} of {total} queues {state}"
+    ALSO = ", {count} {state}"
+    NAME = ": "
+    WORST = "; worst: "
+    READY = ", {count} ready"
+    OLDEST = ", oldest {age}"
+    NO_RATES = "; no rates yet"
+    BROKER = "; Service Broker has a problem"
+    SERVER = "; the server has a problem"
+    END = "."
+
+
+class _State(NamedTuple):
+    """A state of queues: the text for one queue, the text for several, and the rank of the text.
+
+    Narrow lines drop the text with the greatest rank first.
+    """
+
+    one: SummaryText
+    several: SummaryText
+    rank: int
+
+    def text_for(self, count: int) -> SummaryText:
+        return self.one if count == 1 else self.several
+
+
+_CRITICAL: Final = _State(SummaryText.ONE_CRITICAL, SummaryText.CRITICAL, 0)
+_WARNING: Final = _State(SummaryText.ONE_WARNING, SummaryText.WARNING, 5)
+_FINE: Final = _State(SummaryText.ONE_FINE, SummaryText.FINE, 0)
+_NOTICE: Final = _State(SummaryText.ONE_NOTICE, SummaryText.NOTICE, 7)
+_PAUSED: Final = _State(SummaryText.ONE_PAUSED, SummaryText.PAUSED, 8)
+_UNKNOWN: Final = _State(SummaryText.ONE_UNKNOWN, SummaryText.UNKNOWN, 6)
 
 
 def summary_line(
@@ -36,36 +80,38 @@ def summary_line(
     ``hint``: what a key does. The hint is shown if there is room.
     """
     if not ranked:
-        return ((" no queue is known", "muted"),)
+        return ((f" {SummaryText.NO_QUEUE}", "muted"),)
     worst = ranked[0]
-    counts = Counter(_state_phrase(queue.verdict) for queue in ranked)
+    counts = Counter(_state_of(queue.verdict) for queue in ranked)
     trouble = worst.verdict.severity >= Severity.WARNING
-    wanted = (*_TROUBLE, *_OTHER_STATES[2:]) if trouble else _OTHER_STATES
-    clauses = [(counts[many], one, many, rank) for one, many, rank in wanted if counts[many]]
+    wanted = (_CRITICAL, _WARNING, _PAUSED, _UNKNOWN) if trouble else (_FINE, _NOTICE, _PAUSED, _UNKNOWN)
+    first, *others_named = (state for state in wanted if counts[state])
     symbol, tone = figures.verdict_mark(worst.verdict)
-    then = f"As of {formatting.whole_seconds(age_s)} ago: " if age_s is not None else ""
-    count, one, many, _ = clauses[0]
-    parts = [LinePart(((f" {symbol} ", tone), (then, "accent"), (_share_text(count, len(ranked), one, many), tone)))]
+    then = SummaryText.AS_OF.render(age=formatting.whole_seconds(age_s)) if age_s is not None else ""
+    share = _share_text(counts[first], len(ranked), first)
+    parts = [LinePart(((f" {symbol} ", tone), (then, "accent"), (share, tone)))]
     parts += [
-        LinePart.from_text(f", {count} {one if count == 1 else many}", "text", rank)
-        for count, one, many, rank in clauses[1:]
+        LinePart.from_text(
+            SummaryText.ALSO.render(count=counts[each], state=each.text_for(counts[each])), "text", each.rank
+        )
+        for each in others_named
     ]
     others = len(ranked) - counts[_FINE]
     if trouble:
         parts += _worst_parts(worst, alone=counts[_CRITICAL] + counts[_WARNING] == 1)
     elif others == 1:
-        parts.append(LinePart(((": ", "text"), (shorten(clean(worst.name), 24), "strong"))))
+        parts.append(LinePart(((SummaryText.NAME, "text"), (shorten(clean(worst.name), 24), "strong"))))
     if not trouble and all(queue.push_rate.value is None and queue.pop_rate.value is None for queue in ranked):
-        parts.append(LinePart.from_text("; no rates yet", "text", 1))
+        parts.append(LinePart.from_text(SummaryText.NO_RATES, "text", 1))
     if not trouble and _has_broker_trouble(view):
-        parts.append(LinePart.from_text("; Service Broker has a problem", "accent"))
+        parts.append(LinePart.from_text(SummaryText.BROKER, "accent"))
     if view.server.outside:
-        parts.append(LinePart.from_text("; the server has a problem", "accent"))
-    parts.append(LinePart.from_text("."))
+        parts.append(LinePart.from_text(SummaryText.SERVER, "accent"))
+    parts.append(LinePart.from_text(SummaryText.END))
     return fit_parts([*parts, LinePart.from_text(f"  {hint}", "muted", 9)] if hint else parts, cells, "")
 
 
-def _state_phrase(verdict: Verdict) -> str:
+def _state_of(verdict: Verdict) -> _State:
     if verdict.severity >= Severity.WARNING:
         return _CRITICAL if verdict.severity is Severity.CRITICAL else _WARNING
     if verdict.severity is Severity.FINE:
@@ -73,20 +119,28 @@ def _state_phrase(verdict: Verdict) -> str:
     return {PAUSED.code: _PAUSED, CANNOT_TELL: _UNKNOWN}.get(verdict.code, _NOTICE)
 
 
-def _share_text(count: int, total: int, one: str, many: str) -> str:
+def _share_text(count: int, total: int, state: _State) -> str:
+    words = state.text_for(count)
     if total == 1:
-        return f"The only queue {one}"
-    if count == total:
-        return f"{'Both' if total == 2 else f'All {total}'} queues {many}"
-    return f"{count} of {total} queues {one if count == 1 else many}"
+        return SummaryText.ONLY_QUEUE.render(state=words)
+    if count < total:
+        return SummaryText.SOME_QUEUES.render(count=count, total=total, state=words)
+    if total == 2:
+        return SummaryText.BOTH_QUEUES.render(state=words)
+    return SummaryText.ALL_QUEUES.render(count=total, state=words)
 
 
 def _worst_parts(queue: QueueView, *, alone: bool) -> list[LinePart]:
     """Return the worst queue with the number of its ready messages and the age of the oldest message."""
-    name = LinePart(((": " if alone else "; worst: ", "text"), (shorten(clean(queue.name), 24), "strong")))
+    name = LinePart(
+        ((SummaryText.NAME if alone else SummaryText.WORST, "text"), (shorten(clean(queue.name), 24), "strong"))
+    )
     said = (
-        (queue.ready, LinePart.from_text(f", {queue.ready.text()} ready", rank=1)),
-        (queue.oldest, LinePart.from_text(f", oldest {queue.oldest.text(formatting.short_duration)}", rank=4)),
+        (queue.ready, LinePart.from_text(SummaryText.READY.render(count=queue.ready.text()), rank=1)),
+        (
+            queue.oldest,
+            LinePart.from_text(SummaryText.OLDEST.render(age=queue.oldest.text(formatting.short_duration)), rank=4),
+        ),
     )
     return [name, *(part for figure, part in said if (figure.evidence.value or 0) >= 1)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model import formatting
+from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.tui.plots.glyphs import bar_rows
 from qmon.tui.plots.history_series import Reading, plot_window_s
@@ -12,6 +13,14 @@ from qmon.tui.plots.sparklines import sparklines_for
 from qmon.tui.plots.throughput import throughput_lines
 from qmon.tui.sanitize import pad
 from qmon.tui.spans import Line, Span
+
+
+class TrendsText(Text):
+    """The texts of the plots."""
+
+    SPAN = "last {duration}"
+    LABEL = "{figure} {value}, peak {peak}"
+
 
 # Panels of at least this many rows show one large plot. Lower panels show three small plots.
 LARGE_PLOT_ROWS: Final = 7
@@ -21,7 +30,7 @@ _SMALL: Final[tuple[tuple[Reading, str], ...]] = (("ready", "depth"), ("push_rat
 
 def span_text(queue: QueueView) -> str:
     """Return the time that the plots span: ``last 10 m 00 s``."""
-    return f"last {formatting.whole_seconds(plot_window_s(queue.history))}"
+    return TrendsText.SPAN.render(duration=formatting.whole_seconds(plot_window_s(queue.history)))
 
 
 def trend_lines(queue: QueueView, cells: int, rows: int, *, plain: bool = False) -> list[Line]:
@@ -60,4 +69,4 @@ def _plot_label(reading: Reading, name: str, newest: float | None, peak: str) ->
     """Return ``depth 31, peak 40``."""
     write = formatting.count if reading == "ready" else formatting.rate
     value = formatting.UNKNOWN if newest is None else f"{write(newest)}{'' if reading == 'ready' else '/s'}"
-    return f"{name} {value}, peak {peak}"
+    return TrendsText.LABEL.render(figure=name, value=value, peak=peak)

@@ -12,9 +12,37 @@ from qmon.model.layout.layout import Layout
 from qmon.model.layout.list_states import STATES, is_listed_descending, listable_states, reason_without_list
 from qmon.model.probe_table import is_probe_of
 from qmon.model.samples.listing_samples import PagePosition, PageRequest, PageSample
+from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.monitor.source import ROW_LIMIT
 from qmon.tui.sanitize import clean, shorten
+from qmon.tui.screen_texts import ScreenText
+
+
+class ListsText(Text):
+    """The texts about lists and their pages."""
+
+    NO_LIST = "no list of {states}: {why}"
+    FIRST_PAGE = "this is the first page"
+    LAST_PAGE = "this is the last page"
+    OPEN_LIST_FIRST = "press l to open a list with pages"
+    PART = "{first}–{last}"
+    SHOWN_OF = "{shown} of {count}"
+    FIRST_SHOWN = "the first {shown}"
+    FIRST_SHOWN_OF = "the first {shown} of {count}"
+    PAGE = "{messages}, page {number}"
+    THE_LAST_PAGE = "{messages}, page {number}, the last"
+    HIGHEST_FIRST = ", highest first"
+    BY = "by {order}{direction}"
+    NO_INDEX = "no index for this list: {count} rows read by {order}{direction}"
+    MANY_SHARE = "too many messages share one {order}: some messages are missing"
+    UNSORTED = "unsorted, because no index gives an order: only {count} rows read"
+    COUNTED_AGO = "{count} counted {age} ago"
+    NONE = "no {message}"
+    NONE_ANY_MORE = "no {message} here any more"
+    NONE_ON_PAGE = "no {message} among these {count} rows; . continues"
+    NONE_AMONG_FIRST = "no {message} among these {count} rows; l lists all, page by page"
+
 
 LIST_KEYS: Final = ("list", "list-before", "next-page", "page-before")
 _PROBES: Final = ("messages", "messages_page", "group_messages", "group_page")
@@ -99,7 +127,9 @@ class MessageLists:
                 self._reset_pages()
                 break
             left_out.setdefault(why, []).append(str(state).replace("_", " "))
-        return "; ".join(f"no list of {', '.join(states)}: {why}" for why, states in left_out.items())
+        return "; ".join(
+            ListsText.NO_LIST.render(states=", ".join(states), why=why) for why, states in left_out.items()
+        )
 
     def reverse_order(self) -> None:
         """Reverse the order of the whole list and go to its first page."""
@@ -116,10 +146,10 @@ class MessageLists:
         """
         if by < 0:
             if self.page_number == 1:
-                return "this is the first page"
+                return ListsText.FIRST_PAGE
             del self._places[-1], self._counts[-1]
         elif page.next is None:
-            return "this is the last page"
+            return ListsText.LAST_PAGE
         else:
             self._places.append(page.next)
             self._counts.append(listed)
@@ -130,11 +160,11 @@ def disabled_list_keys(queue: QueueView | None, listing: PageRequest | None, fix
     """Return why keys are disabled, keyed by binding id. ``fixed``: why no other list can be read, or an empty text."""
     none = queue is None or not listable_states(queue.layout)
     why = fixed or (
-        "no queue is selected" if queue is None else reason_without_list(queue.layout, "ready") if none else ""
+        ScreenText.NO_QUEUE_SELECTED if queue is None else reason_without_list(queue.layout, "ready") if none else ""
     )
     if why:
         return dict.fromkeys(LIST_KEYS, why)
-    return {} if listing is not None else dict.fromkeys(LIST_KEYS[2:], "press l to open a list with pages")
+    return {} if listing is not None else dict.fromkeys(LIST_KEYS[2:], ListsText.OPEN_LIST_FIRST)
 
 
 def shown_page(queue: QueueView, listing: PageRequest | None, fixed: str) -> PageSample | None:
@@ -156,28 +186,27 @@ def count_text(queue: QueueView, page: PageSample, lists: MessageLists | None, s
     """
     figure: Figure = getattr(queue, page.listing.state)
     before, number = (0, 1) if lists is None else (lists.messages_before, lists.page_number)
-    which = (
-        f"{formatting.count(before + 1)}–{formatting.count(before + listed)}"
-        if before and listed
-        else formatting.count(listed)
-    )
+    which = formatting.count(listed)
+    if before and listed:
+        which = ListsText.PART.render(first=formatting.count(before + 1), last=formatting.count(before + listed))
     if shown != listed:
-        which = f"{shown} of {listed}"
+        which = ListsText.SHOWN_OF.render(shown=shown, count=listed)
     elif figure.value is not None:
-        which += f" of {dated_count_text(figure)}"
+        which = ListsText.SHOWN_OF.render(shown=which, count=dated_count_text(figure))
     if number > 1 or page.next is not None:
-        which += f", page {number}{'' if page.next is not None else ', the last'}"
-    parts = [which]
+        text = ListsText.THE_LAST_PAGE if page.next is None else ListsText.PAGE
+        which = text.render(messages=which, number=number)
+    parts, looked = [which], formatting.count(page.looked)
     order = f"`{shorten(clean(page.order), 30)}`"
-    first = ", highest first" if page.listing.descending else ""
+    direction = ListsText.HIGHEST_FIRST if page.listing.descending else ""
     if page.every:
-        parts.append(f"no index for this list: {formatting.count(page.looked)} rows read by {order}{first}")
+        parts.append(ListsText.NO_INDEX.render(count=looked, order=order, direction=direction))
     elif page.order:
-        parts.append(f"by {order}{first}")
+        parts.append(ListsText.BY.render(order=order, direction=direction))
     if page.cut and page.order:
-        parts.append(f"too many messages share one {order}: some messages are missing")
+        parts.append(ListsText.MANY_SHARE.render(order=order))
     elif page.cut:
-        parts.append(f"unsorted, because no index gives an order: only {formatting.count(page.looked)} rows read")
+        parts.append(ListsText.UNSORTED.render(count=looked))
     return " · ".join(parts)
 
 
@@ -187,23 +216,27 @@ def first_list_count_text(queue: QueueView, title: str, shown: int, listed: int)
     If the queue's figure is different, the text also contains the figure.
     """
     if shown != listed:
-        return f"{shown} of {listed}"
+        return ListsText.SHOWN_OF.render(shown=shown, count=listed)
     figure: Figure | None = {TITLES["in_progress"]: queue.in_progress, TITLES["stuck"]: queue.stuck}.get(title)
-    first = "the first " if listed >= ROW_LIMIT else ""
-    differs = figure is not None and figure.value is not None and figure.value != listed
-    return f"{first}{shown} of {dated_count_text(figure)}" if figure is not None and differs else f"{first}{shown}"
+    is_cut = listed >= ROW_LIMIT
+    if figure is not None and figure.value is not None and figure.value != listed:
+        text = ListsText.FIRST_SHOWN_OF if is_cut else ListsText.SHOWN_OF
+        return text.render(shown=shown, count=dated_count_text(figure))
+    return ListsText.FIRST_SHOWN.render(shown=shown) if is_cut else f"{shown}"
 
 
 def dated_count_text(figure: Figure) -> str:
     """Return ``~50``. If the messages were counted before the list was polled, the age of the count follows."""
     shown = figure.text(formatting.count)
-    return f"{shown} counted {formatting.duration(figure.age_s)} ago" if figure.age_s >= 1 else shown
+    if figure.age_s < 1:
+        return shown
+    return ListsText.COUNTED_AGO.render(count=shown, age=formatting.duration(figure.age_s))
 
 
 def empty_text(page: PageSample, *, paged: bool = True) -> str:
     """Return the text for a page without messages. ``paged``: a key goes to the next page."""
     what = _SINGULAR_TITLES[page.listing.state]
     if page.next is not None:
-        more = ". continues" if paged else "l lists all, page by page"
-        return f"no {what} among these {formatting.count(page.looked)} rows; {more}"
-    return f"no {what}" if page.listing.after is None else f"no {what} here any more"
+        text = ListsText.NONE_ON_PAGE if paged else ListsText.NONE_AMONG_FIRST
+        return text.render(message=what, count=formatting.count(page.looked))
+    return (ListsText.NONE if page.listing.after is None else ListsText.NONE_ANY_MORE).render(message=what)

@@ -8,6 +8,7 @@ from typing import Final
 from qmon.model import formatting
 from qmon.model.default_list import begins_at_head
 from qmon.model.samples.polled_samples import MessageSample
+from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.tui.sanitize import clean
 from qmon.tui.widgets.grid_table import GridColumn, GridRow, sorted_by_value, text_cell
@@ -37,7 +38,10 @@ SORT_COLUMNS: Final = ("age", "id", "state", "owner", "attempts")
 DEFAULT_SORT: Final = ("age", True)
 
 
-_NO_AGE: Final = "this table has no start time, so the age of a row is unknown"
+class MessageRowText(Text):
+    """Why the age of a message is unknown."""
+
+    NO_AGE = "this table has no start time, so the age of a row is unknown"
 
 
 def rows_title(queue: QueueView, *, stuck_only: bool) -> str:
@@ -75,7 +79,7 @@ def _row(queue: QueueView, message: MessageSample, mark: str, wide: bool) -> Gri
             text_cell(None if message.payload is None else clean(message.payload), "muted"),
             *([("" if message.error is None else clean(message.error), "text")] if wide else []),
         ),
-        {} if message.age_s is not None else {"age": _NO_AGE},
+        {} if message.age_s is not None else {"age": MessageRowText.NO_AGE},
         id=clean(message.id),
     )
 

@@ -11,6 +11,7 @@ from qmon.model.figure import Figure, PastVerdict
 from qmon.model.gap_ledger import READY, Ledger
 from qmon.model.probe_table import family_of
 from qmon.model.queue_figures import DIRECT_FIGURES
+from qmon.model.texts import Text
 from qmon.model.view import QueueView, View
 from qmon.tui import figures
 from qmon.tui.actions.availability import verdict_keys
@@ -19,6 +20,26 @@ from qmon.tui.plots.history_series import Reading
 from qmon.tui.plots.sparklines import sparklines_for
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, LinePart, Span, cut_line, fit_parts, spread_parts, wrap_text
+
+
+class QueuePanelText(Text):
+    """The texts of the panels."""
+
+    PEAK = "{plot} peak {value}"
+    WAITING = "({count} waiting)"
+    DEPTH_COUNTED_AGO = "depth counted {age} ago"
+    THROTTLED = "throttled: {figures}"
+    READ_EVERY = "read every {duration} instead of {usual} to stay within the cost budget"
+    UNKNOWN = "{figure}: {reason}"
+    ALL_KNOWN = "every figure is known"
+    MORE_LINES = "… {count} more lines"
+    MORE_VERDICTS = "and {verdicts}"
+    PAST_VERDICT = "{symbol} {verdict} at {time} UTC for {duration}"
+    PAST_PROOF = "{verdict}: {proof}"
+    PUSHED_NOT_POPPED = "pushed, not popped"
+    GAP = "gap"
+    GAP_BY_STATE = "the gap, by state"
+
 
 # The maximum number of verdict lines on a short screen.
 SHORT_VERDICT_ROWS: Final = 4
@@ -53,7 +74,10 @@ def reading_lines(queue: QueueView, cells: int, since_read_s: float = 0.0) -> li
     """
     spark_cells = _SPARK_CELLS if cells >= _LONG_FROM else _SHORT_SPARK_CELLS
     drawn = (
-        {name: f"{drawn.bars()} peak {drawn.peak_text()}" for name, drawn in sparklines_for(queue, spark_cells).items()}
+        {
+            name: QueuePanelText.PEAK.render(plot=drawn.bars(), value=drawn.peak_text())
+            for name, drawn in sparklines_for(queue, spark_cells).items()
+        }
         if cells >= 100 and queue.history
         else {}
     )
@@ -80,7 +104,13 @@ def reading_lines(queue: QueueView, cells: int, since_read_s: float = 0.0) -> li
     if queue.consumers.value is not None:
         waiting = queue.consumers_waiting.text(formatting.count)
         lying.append(
-            LinePart((*_figure_part("consumers", queue.consumers, 4).spans, (f" ({waiting} waiting)", "muted")), 4)
+            LinePart(
+                (
+                    *_figure_part("consumers", queue.consumers, 4).spans,
+                    (f" {QueuePanelText.WAITING.render(count=waiting)}", "muted"),
+                ),
+                4,
+            )
         )
     if queue.done.value is not None:
         lying.append(_figure_part("done", queue.done, 4))
@@ -98,7 +128,9 @@ def reading_lines(queue: QueueView, cells: int, since_read_s: float = 0.0) -> li
     ]
     age_s = queue.ready.age_s + since_read_s
     if age_s >= 1.0 and not queue.ready.old:
-        lying.append(LinePart.from_text(f"depth counted {formatting.duration(age_s)} ago", "muted", 5))
+        lying.append(
+            LinePart.from_text(QueuePanelText.DEPTH_COUNTED_AGO.render(age=formatting.duration(age_s)), "muted", 5)
+        )
     return [_indent_line(moving, cells), _indent_line(lying, cells)]
 
 
@@ -142,10 +174,12 @@ def throttled_items(queue: QueueView) -> list[tuple[str, str]]:
     """Return the data that is read less often to stay within the cost budget, and how often it is read."""
     out: dict[str, list[str]] = {}
     for each in queue.throttled:
-        often = f"every {formatting.duration(each.every_s)} instead of {formatting.duration(each.instead_s)}"
+        often = QueuePanelText.READ_EVERY.render(
+            duration=formatting.duration(each.every_s), usual=formatting.duration(each.instead_s)
+        )
         out.setdefault(often, []).append(_probe_subject(each.probe))
     return [
-        (f"throttled: {', '.join(dict.fromkeys(names))}", f"read {often} to stay within the cost budget")
+        (QueuePanelText.THROTTLED.render(figures=", ".join(dict.fromkeys(names))), often)
         for often, names in out.items()
     ]
 
@@ -161,7 +195,7 @@ def unknown_lines(queue: QueueView, cells: int, rows: int) -> list[Line]:
     found = unknown_items(queue)
     if not found:
         return []
-    words = " · ".join(f"{name}: {reason}" for name, reason in found)
+    words = " · ".join(QueuePanelText.UNKNOWN.render(figure=name, reason=reason) for name, reason in found)
     pieces = wrap_text(words, cells - 13, cells - 13, rows)
     return [((" unknown    " if i == 0 else " " * 12, "muted"), (piece, "muted")) for i, piece in enumerate(pieces)]
 
@@ -170,13 +204,13 @@ def unknown_column(queue: QueueView, cells: int, rows: int) -> list[Line]:
     """Return the unknown figures as a column next to the plot. The reason is below each figure."""
     found = unknown_items(queue)
     if not found:
-        return [(("every figure is known", "muted"),)]
+        return [((QueuePanelText.ALL_KNOWN, "muted"),)]
     lines: list[Line] = []
     for name, reason in found:
         lines += [((piece, "text"),) for piece in wrap_text(name, cells, cells, 2)]
         lines += [((f"  {piece}", "muted"),) for piece in wrap_text(reason, cells - 2, cells - 2, 4)]
     if len(lines) > rows:
-        lines = [*lines[: rows - 1], ((f"… {len(lines) - rows + 1} more lines", "muted"),)]
+        lines = [*lines[: rows - 1], ((QueuePanelText.MORE_LINES.render(count=len(lines) - rows + 1), "muted"),)]
     return lines
 
 
@@ -190,7 +224,8 @@ def verdict_lines(queue: QueueView, view: View, cells: int, rows: int) -> list[L
         rest = len(verdicts) - number - 1
         room = left - len(lines)
         if room == 1 and rest:
-            lines.append(((f"        and {rest + 1} more verdicts", "muted"),))
+            more = QueuePanelText.MORE_VERDICTS.render(verdicts=formatting.count_text(rest + 1, "more verdict"))
+            lines.append(((f"        {more}", "muted"),))
             break
         word = "why" if number == 0 else "also"
         lines += proof_lines(word, queue, view, cells, min(2, max(1, room - rest)), verdict=verdict)
@@ -210,7 +245,7 @@ def _past_lines(queue: QueueView, cells: int, rows: int) -> list[Line]:
         cut_line(
             (
                 (" earlier: " if number == 0 else " " * 10, "muted"),
-                (f"{_past_verdict_text(each)}: {clean(each.proof)}", "muted"),
+                (QueuePanelText.PAST_PROOF.render(verdict=_past_verdict_text(each), proof=clean(each.proof)), "muted"),
             ),
             cells,
         )
@@ -221,7 +256,9 @@ def _past_lines(queue: QueueView, cells: int, rows: int) -> list[Line]:
 def _past_verdict_text(past: PastVerdict) -> str:
     first = datetime.fromtimestamp(past.since_at, UTC)
     lasted = formatting.duration(past.until_at - past.since_at)
-    return f"{figures.SYMBOLS[past.severity]} {clean(past.code)} at {first:%H:%M:%S} UTC for {lasted}"
+    return QueuePanelText.PAST_VERDICT.render(
+        symbol=figures.SYMBOLS[past.severity], verdict=clean(past.code), time=f"{first:%H:%M:%S}", duration=lasted
+    )
 
 
 def ledger_lines(queue: QueueView, cells: int) -> list[Line]:
@@ -229,11 +266,11 @@ def ledger_lines(queue: QueueView, cells: int) -> list[Line]:
     ledger = queue.ledger
     if ledger is None:
         return []
-    title = "pushed, not popped" if queue.layout.ring is not None else "gap"
+    title: str = QueuePanelText.PUSHED_NOT_POPPED if queue.layout.ring is not None else QueuePanelText.GAP
     rows = [(part.name, _count_text(ledger, part.name, part.count)) for part in ledger.parts]
     width = max(len(count) for _, count in (*rows, ("", formatting.count(ledger.total))))
     room = max(4, cells - width - 2)
-    lines: list[Line] = [(("── ", "faint"), ("the gap, by state", "title"))]
+    lines: list[Line] = [(("── ", "faint"), (QueuePanelText.GAP_BY_STATE, "title"))]
     for (name, count), part in zip(rows, ledger.parts, strict=True):
         tone = "muted" if part.count == 0 else "text"
         *above, last = wrap_text(clean(name), room, room, 2)

@@ -13,6 +13,7 @@ from qmon.model.operation_records import Choice, OperationResult
 from qmon.model.probe_table import is_probe_of
 from qmon.model.samples.listing_samples import PageRequest
 from qmon.model.samples.polled_samples import MessageSample
+from qmon.model.texts import Text
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Focus
 from qmon.operate.plan.selection import STATES
@@ -26,6 +27,7 @@ from qmon.tui.queue import message_rows as messages
 from qmon.tui.queue import queue_panel
 from qmon.tui.queue.queue_panel import SHORT_VERDICT_ROWS, TALL_VERDICT_ROWS, ledger_lines
 from qmon.tui.sanitize import clean, shorten
+from qmon.tui.screen_texts import ScreenText
 from qmon.tui.shared import topics
 from qmon.tui.shared.dashboard_screen import DashboardScreen
 from qmon.tui.shared.header import waiting_lines
@@ -36,6 +38,22 @@ from qmon.tui.waits import horizon_panel
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
+
+
+class QueueScreenText(Text):
+    """The texts of the screen."""
+
+    ROWS_NOT_READ = "the next poll reads the rows"
+    PAGE_NOT_READ = "the next poll reads this page"
+    NONE_IN_PROGRESS = "no message is in progress"
+    NONE_STUCK = "no message is stuck"
+    PLOT = "throughput and depth"
+    PEAK_DEPTH = "{time}, peak depth {count}"
+    MARKED = "{count} marked, esc clears"
+    MARKED_GONE = "{messages} no longer listed"
+    SORTED_BY = "{messages} · this page sorted by {column}"
+    GO_BACK = "{why}; esc goes back to the overview"
+
 
 # Screens of at least this many rows show other verdicts in addition to the worst.
 TALL_ROWS = 36
@@ -164,12 +182,12 @@ class QueueScreen(DashboardScreen):
         page = lists.shown_page(found, listing, self.app.fixed_reason)
         if page is None and self._read_messages(found) is None:
             why = found.in_progress.reason if listing is None and found.in_progress.value is None else ""
-            return why or self.app.fixed_reason or "the next poll reads the rows"
+            return why or self.app.fixed_reason or QueueScreenText.ROWS_NOT_READ
         if any_listed:
-            return f"no message matches {clean(self.filter_text)}"
+            return self.no_match_text("message")
         if page is not None:
             return clean(page.why) or lists.empty_text(page, paged=listing is not None)
-        return "no message is stuck" if self.stuck_only else "no message is in progress"
+        return QueueScreenText.NONE_STUCK if self.stuck_only else QueueScreenText.NONE_IN_PROGRESS
 
     def draw_headings(self, shown: Shown, now: float) -> None:
         found = self.current_queue()
@@ -177,14 +195,14 @@ class QueueScreen(DashboardScreen):
             return
         peak = peak_value(found.history, "ready", found.ready.value)
         shown_peak = formatting.UNKNOWN if peak is None else formatting.count(peak)
-        extra = f"{span_text(found)}, peak depth {shown_peak}"
+        extra = QueueScreenText.PEAK_DEPTH.render(time=span_text(found), count=shown_peak)
         title, count = self._rows_heading(found)
         if marked := self.marks.ids_in(found.name):
-            count += f" · {len(marked)} marked, esc clears"
+            count += f" · {QueueScreenText.MARKED.render(count=len(marked))}"
         if self.marks.gone_count:
             gone = formatting.count_text(self.marks.gone_count, "marked message")
-            count += f" · {gone} no longer listed"
-        self.show_heading("plot-heading", "throughput and depth", extra)
+            count += f" · {QueueScreenText.MARKED_GONE.render(messages=gone)}"
+        self.show_heading("plot-heading", QueueScreenText.PLOT, extra)
         self.show_heading("unknown-heading", "unknown", aged=False)
         self.show_heading("rows-heading", title, count)
 
@@ -201,8 +219,9 @@ class QueueScreen(DashboardScreen):
                 found, title, shown, len(listed)
             )
         count = lists.count_text(found, page, None if listing is None else self.lists, shown, len(listed))
-        by = self._row_order[0]
-        return lists.TITLES[page.listing.state], f"{count} · this page sorted by {by}" if by else count
+        if by := self._row_order[0]:
+            count = QueueScreenText.SORTED_BY.render(messages=count, column=by)
+        return lists.TITLES[page.listing.state], count
 
     def required_focus(self) -> Focus:
         shown = self.app.selected
@@ -258,7 +277,7 @@ class QueueScreen(DashboardScreen):
         """Go to the next or previous list of messages of this queue."""
         found, why = self.current_queue(), self.disabled_reasons().get("list")
         if why is not None or found is None:
-            self.app.notify_briefly(why or "no queue is selected")
+            self.app.notify_briefly(why or ScreenText.NO_QUEUE_SELECTED)
             return
         if left_out := self.lists.choose_list(found.layout, by):
             self.app.notify_briefly(left_out)
@@ -273,7 +292,7 @@ class QueueScreen(DashboardScreen):
         page = None if found is None else lists.shown_page(found, self._listing, self.app.fixed_reason)
         if not why and found is not None:
             listed = len(self._read_messages(found) or ())
-            why = "the next poll reads this page" if page is None else self.lists.turn_page(page, listed, by)
+            why = QueueScreenText.PAGE_NOT_READ if page is None else self.lists.turn_page(page, listed, by)
         if why:
             self.app.notify_briefly(why)
         else:
@@ -333,8 +352,10 @@ def _missing_lines(view: View | None, name: str | None) -> list[Line]:
     """Return the text for a view that does not contain this queue."""
     if view is None:
         return []
-    words = "no queue is selected" if name is None else f"{shorten(clean(name), 40)} is no longer among the queues"
-    return [(), ((f"  {words}; esc goes back to the overview", "text"),)]
+    why: str = ScreenText.NO_QUEUE_SELECTED
+    if name is not None:
+        why = ScreenText.QUEUE_GONE.render(queue=shorten(clean(name), 40))
+    return [(), ((f"  {QueueScreenText.GO_BACK.render(why=why)}", "text"),)]
 
 
 class MarkedMessages:

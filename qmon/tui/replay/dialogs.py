@@ -6,8 +6,15 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
+from qmon.model.texts import Text
 from qmon.tui.widgets.dialog import Dialog
 from qmon.tui.widgets.filter_bar import FilterBar
+
+
+class GoToText(Text):
+    """The hint of the dialog."""
+
+    FORMS = "14:03:20 or 2026-11-21 14:03 or +5m · esc cancels"
 
 
 class GoTo(Dialog[str | None], inherit_bindings=False):
@@ -17,7 +24,7 @@ class GoTo(Dialog[str | None], inherit_bindings=False):
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield FilterBar("go to", "14:03:20 or 2026-11-21 14:03 or +5m · esc cancels")
+            yield FilterBar("go to", GoToText.FORMS)
 
     @on(FilterBar.Done)
     def _done(self, message: FilterBar.Done) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from qmon.errors import BadInput
+from qmon.model.texts import Text
 from qmon.model.view import View
 from qmon.monitor.source import SourceState
 from qmon.recording.read.replay import SPEEDS, Replay
@@ -17,6 +18,16 @@ from qmon.tui.replay.dialogs import GoTo
 from qmon.tui.sanitize import clean
 
 
+class ReplayNotice(Text):
+    """The notices of a replay, and why keys are disabled."""
+
+    NO_NEW_DATA = "a replay cannot read new data"
+    SPEED = "plays at {speed:g} times the speed"
+    MARK = "{queue}: {text}"
+    NONE_AFTER = "no incident or operation after this moment"
+    NONE_BEFORE = "no incident or operation before this moment"
+
+
 class ReplayApp(QmonApp, inherit_bindings=False):
     """Shows the snapshots of a replay. The keys of actions are disabled."""
 
@@ -26,7 +37,7 @@ class ReplayApp(QmonApp, inherit_bindings=False):
         source = cast("Replay", target.source)
         super().__init__(replace(target, memory=None), clock=source.clock, **options)  # the recording is the history
         self._replay = source
-        self.fixed_reason = "a replay cannot read new data"
+        self.fixed_reason = ReplayNotice.NO_NEW_DATA
         self._update_label()
         source.on_change = self._schedule_move
 
@@ -69,15 +80,15 @@ class ReplayApp(QmonApp, inherit_bindings=False):
         at = min(range(len(SPEEDS)), key=lambda place: abs(SPEEDS[place] - self._replay.speed))
         speed = SPEEDS[min(max(at + direction, 0), len(SPEEDS) - 1)]
         self._replay.set_speed(speed)
-        self.notify_briefly(f"plays at {speed:g} times the speed")
+        self.notify_briefly(ReplayNotice.SPEED.render(speed=speed))
 
     def action_jump(self, direction: int) -> None:
         """Go to the next or previous incident or operation."""
         mark = self._replay.jump_to_mark(direction > 0)
-        where = "after" if direction > 0 else "before"
-        self.notify_briefly(
-            f"{mark.queue}: {clean(mark.text)}" if mark else f"no incident or operation {where} this moment"
-        )
+        if mark:
+            self.notify_briefly(ReplayNotice.MARK.render(queue=mark.queue, text=clean(mark.text)))
+        else:
+            self.notify_briefly(ReplayNotice.NONE_AFTER if direction > 0 else ReplayNotice.NONE_BEFORE)
 
     def action_go_to(self) -> None:
         """Ask for a time and go there."""

@@ -12,10 +12,12 @@ from qmon.model import formatting
 from qmon.model.alerts.latches import Alert
 from qmon.model.figure import Severity
 from qmon.model.samples.polled_samples import PauseSample
+from qmon.model.texts import Text
 from qmon.monitor.alerting import AlertState
 from qmon.tui import figures
 from qmon.tui.action_runner import BackgroundOperation
 from qmon.tui.sanitize import clean, shorten, text_width
+from qmon.tui.screen_texts import ScreenText
 from qmon.tui.spans import Line, LinePart, Span, fit_parts, line_width, wrap_text
 from qmon.tui.status import Shown
 
@@ -23,6 +25,28 @@ if TYPE_CHECKING:
     from qmon.demo.story import TourStep
 
 _MIN_TEXT_CELLS = 16
+
+
+class BannerText(Text):
+    """The parts of the notice lines."""
+
+    MORE_ALERTS = "+{count} more"
+    RAISED_FOR = "for {duration}"
+    ACKNOWLEDGE_KEY = "a acknowledges"
+    MUTE_KEY = "m mutes"
+    ACKNOWLEDGED = "✓ {alerts} acknowledged"
+    ALERT = "{where}: {words}"
+    MUTED = "alerts muted for {duration} more"
+    RAISED = "{count} raised"
+    NONE_RAISED = "none raised"
+    UNMUTE_KEY = "m extends, then unmutes"
+    PAUSED_BY = "by {user}"
+    PAUSED_UNTIL = "until {time} ({left})"
+    MORE_PAUSES = "and {count} more: {queues}"
+    MORE_OPERATIONS = "and {count} more operations"
+    OPERATION_ON = "{operation} on {target}"
+    DONE_OF = "{done:,} of {total:,}"
+    TIME_LEFT = "about {duration} left"
 
 
 def alert_lines(alerts: AlertState, now: float, cells: int) -> list[Line]:
@@ -42,10 +66,12 @@ def _open_alert_line(alerts: AlertState, now: float, cells: int) -> Line:
     badge = (" ■ CRITICAL ", "alarm badge") if critical else (" ▲ WARNING ", "badge")
     lead: Line = (badge, (f" {_alert_scope(alert)}", "strong"))
     rest = [
-        *([LinePart.from_text(f"+{more} more", "accent", 1)] if more else []),
-        LinePart.from_text(f"for {formatting.duration(now - alert.since_at)}", "muted", 3),
-        LinePart.from_text("a acknowledges", "muted", 2),
-        LinePart.from_text("m mutes", "muted", 4),
+        *([LinePart.from_text(BannerText.MORE_ALERTS.render(count=more), "accent", 1)] if more else []),
+        LinePart.from_text(
+            BannerText.RAISED_FOR.render(duration=formatting.duration(now - alert.since_at)), "muted", 3
+        ),
+        LinePart.from_text(BannerText.ACKNOWLEDGE_KEY, "muted", 2),
+        LinePart.from_text(BannerText.MUTE_KEY, "muted", 4),
     ]
     words = clean(alert.words)
     kept, room = rest, 0
@@ -60,22 +86,17 @@ def _open_alert_line(alerts: AlertState, now: float, cells: int) -> Line:
 
 
 def _acknowledged_line(alerts: tuple[Alert, ...], cells: int) -> Line:
-    count = f" ✓ {len(alerts)} alert{'s' if len(alerts) > 1 else ''} acknowledged"
-    return fit_parts(
-        [
-            LinePart.from_text(count, "muted"),
-            LinePart.from_text(f"{_alert_scope(alerts[0])}: {clean(alerts[0].words)}", "muted"),
-        ],
-        cells,
-    )
+    count = BannerText.ACKNOWLEDGED.render(alerts=formatting.count_text(len(alerts), "alert"))
+    first = BannerText.ALERT.render(where=_alert_scope(alerts[0]), words=clean(alerts[0].words))
+    return fit_parts([LinePart.from_text(f" {count}", "muted"), LinePart.from_text(first, "muted")], cells)
 
 
 def _muted_line(alerts: AlertState, left_s: float, cells: int) -> Line:
     raised = len(alerts.open)
     parts = [
-        LinePart.from_text(f" alerts muted for {formatting.duration(left_s)} more", "accent"),
-        LinePart.from_text(f"{raised} raised" if raised else "none raised", "text", 1),
-        LinePart.from_text("m extends, then unmutes", "muted", 2),
+        LinePart.from_text(f" {BannerText.MUTED.render(duration=formatting.duration(left_s))}", "accent"),
+        LinePart.from_text(BannerText.RAISED.render(count=raised) if raised else BannerText.NONE_RAISED, "text", 1),
+        LinePart.from_text(BannerText.UNMUTE_KEY, "muted", 2),
     ]
     return fit_parts(parts, cells)
 
@@ -99,7 +120,8 @@ def pause_lines(shown: Shown, now: float, cells: int) -> list[Line]:
     pauses = sorted((p for p in shown.view.pauses if p.until_at > clock), key=lambda pause: pause.until_at)
     if len(pauses) > MAX_PAUSE_LINES:
         names = ", ".join(shorten(clean(pause.queue), 20) for pause in pauses[MAX_PAUSE_LINES - 1 :])
-        more: Line = ((" ‖ PAUSED ", "held badge"), (f" and {len(pauses) - MAX_PAUSE_LINES + 1} more: {names}", "text"))
+        others = BannerText.MORE_PAUSES.render(count=len(pauses) - MAX_PAUSE_LINES + 1, queues=names)
+        more: Line = ((" ‖ PAUSED ", "held badge"), (f" {others}", "text"))
         return [
             *(_pause_line(pause, clock, cells, shown) for pause in pauses[: MAX_PAUSE_LINES - 1]),
             fit_parts([LinePart(more)], cells),
@@ -108,8 +130,9 @@ def pause_lines(shown: Shown, now: float, cells: int) -> list[Line]:
 
 
 def _pause_line(pause: PauseSample, clock: float, cells: int, shown: Shown) -> Line:
-    who = f"by {shorten(clean(pause.by), 24)}"
-    until = f"until {figures.moment_text(pause.until_at)} ({formatting.whole_seconds(pause.until_at - clock)})"
+    who = BannerText.PAUSED_BY.render(user=shorten(clean(pause.by), 24))
+    left = formatting.whole_seconds(pause.until_at - clock)
+    until = BannerText.PAUSED_UNTIL.render(time=figures.moment_text(pause.until_at), left=left)
     parts = [
         LinePart(
             (
@@ -137,25 +160,34 @@ def operation_lines(operations: Sequence[BackgroundOperation], cells: int) -> li
     lines = [_operation_line(each, cells) for each in operations]
     if len(lines) <= MAX_OPERATION_LINES:
         return lines
-    more = LinePart.from_text(f" and {len(lines) - MAX_OPERATION_LINES + 1} more operations", "text")
+    others = BannerText.MORE_OPERATIONS.render(count=len(lines) - MAX_OPERATION_LINES + 1)
+    more = LinePart.from_text(f" {others}", "text")
     return [
         *lines[: MAX_OPERATION_LINES - 1],
-        fit_parts([more, LinePart.from_text("key 6 lists operations", "muted", 1)], cells),
+        fit_parts([more, LinePart.from_text(ScreenText.KEY_6, "muted", 1)], cells),
     ]
 
 
 def _operation_line(operation: BackgroundOperation, cells: int) -> Line:
-    where = f" on {shorten(clean(operation.target), 20)}" if operation.target else ""
-    parts = [LinePart(((" ◆ RUNNING ", "tag"), (f" {shorten(clean(operation.title), 44)}{where}", "strong")))]
+    what = shorten(clean(operation.title), 44)
+    if operation.target:
+        what = BannerText.OPERATION_ON.render(operation=what, target=shorten(clean(operation.target), 20))
+    parts = [LinePart(((" ◆ RUNNING ", "tag"), (f" {what}", "strong")))]
     if (progress := operation.progress) is not None:
         if progress.total:
             parts.append(LinePart.from_text(formatting.percent(progress.done / progress.total), "accent"))
-            parts.append(LinePart.from_text(f"{progress.done:,} of {progress.total:,}", "text", 3))
+            parts.append(
+                LinePart.from_text(BannerText.DONE_OF.render(done=progress.done, total=progress.total), "text", 3)
+            )
         if progress.rate is not None:
             parts.append(LinePart.from_text(f"{formatting.rate(progress.rate)}/s", "muted", 4))
         if progress.left_s is not None:
-            parts.append(LinePart.from_text(f"about {formatting.duration(progress.left_s)} left", "text", 2))
-    return fit_parts([*parts, LinePart.from_text("key 6 lists operations", "muted", 5)], cells, "  ")
+            parts.append(
+                LinePart.from_text(
+                    BannerText.TIME_LEFT.render(duration=formatting.duration(progress.left_s)), "text", 2
+                )
+            )
+    return fit_parts([*parts, LinePart.from_text(ScreenText.KEY_6, "muted", 5)], cells, "  ")
 
 
 def tour_lines(step: TourStep, cells: int) -> list[Line]:

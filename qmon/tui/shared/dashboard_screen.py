@@ -13,6 +13,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from qmon.model.operation_records import Choice, OperationResult
+from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
 from qmon.tui import keys, palette_items
@@ -22,6 +23,7 @@ from qmon.tui.app import QmonApp
 from qmon.tui.palette_items import PaletteItem
 from qmon.tui.sanitize import clean
 from qmon.tui.screen_list import make_detail_screen
+from qmon.tui.screen_texts import ScreenText
 from qmon.tui.shared import topics
 from qmon.tui.shared.banner import alert_lines, operation_lines, pause_lines, tour_lines
 from qmon.tui.shared.header import header_lines, heading_line
@@ -35,6 +37,14 @@ from qmon.tui.widgets.terminal_size import use_current_size
 
 if TYPE_CHECKING:
     from qmon.tui.shared.note import NoteGathered
+
+
+class DashboardText(Text):
+    """The texts of all screens."""
+
+    FILTER_KEYS = "!text excludes · enter keeps · esc clears"
+    NO_THEME = "no theme has this name"
+
 
 # Keys that send a request to the source.
 _SOURCE_KEYS = ("count", "faster", "slower", "poll-now")
@@ -50,7 +60,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     NAME: ClassVar[str]
     SORT_COLUMNS: ClassVar[Sequence[str]] = ()
     # The prompt of the filter line, and the hint next to it.
-    FILTER: ClassVar[tuple[str, str]] = ("filter", "!text excludes · enter keeps · esc clears")
+    FILTER: ClassVar[tuple[str, str]] = ("filter", DashboardText.FILTER_KEYS)
     app = getters.app(QmonApp)
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012  # an instance attribute in Textual
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]  # noqa: RUF012
@@ -205,6 +215,10 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         at = names.index(current) if current in names else 0
         return names[(at + by) % len(names)] if names else None
 
+    def no_match_text(self, what: str) -> str:
+        """Return the text of a table in which no row matches the filter. ``what``: the thing that a row shows."""
+        return ScreenText.NO_MATCH.render(what=what, filter=clean(self.filter_text))
+
     def required_focus(self) -> Focus:
         """Return the focus of the polls while this screen is shown."""
         return Focus()
@@ -243,7 +257,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     def action_detail(self, name: str) -> None:
         """Open the screen ``name`` about the current queue over this screen."""
         if (queue := self.current_queue()) is None:
-            self.app.notify_briefly("no queue is selected")
+            self.app.notify_briefly(ScreenText.NO_QUEUE_SELECTED)
         else:
             self.app.selected = queue.name  # the cursor returns to it, even if another queue is first by then
             self.app.push_screen(make_detail_screen(name, queue.name))
@@ -319,7 +333,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
                 await choice.do()
 
         themes = palette.theme_items(self.app.theme, self.app.use_theme)
-        self.app.push_screen(palette.Palette(themes, [], prompt="theme", empty_text="no theme has this name"), do)
+        self.app.push_screen(palette.Palette(themes, [], prompt="theme", empty_text=DashboardText.NO_THEME), do)
 
     # ---------------------------------------------------------------------------------------------------- saving
 

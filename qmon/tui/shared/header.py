@@ -8,12 +8,33 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model import formatting
+from qmon.model.texts import Text
 from qmon.model.view import View
 from qmon.monitor.source import Phase
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten, text_width
+from qmon.tui.screen_texts import ScreenText
 from qmon.tui.spans import Line, LinePart, Span, cut_line, fit_parts, line_width, spread_parts, wrap_text
 from qmon.tui.status import Freshness, Shown
+
+
+class HeaderText(Text):
+    """The parts of the header line."""
+
+    FROM_SERVE = "from serve at {address}"
+    EVERY = "every {duration}"
+    AGO = "{age} ago"
+    LATE = "{ago}: {reason}"
+    WAITING = "for the first figures"
+    LOST = ", {retry}: {reason}"
+    NO_CONNECTION = "no connection"
+    RETRY_IN = "retry in {duration}"
+    RETRYING_NOW = "trying now"
+    RETRYING = "trying again"
+    SLOWER = "server {times:.0f} times slower since {time}"
+    COST = "cost {share}"
+    THROTTLED = "{count} throttled"
+
 
 ENGINES: Final = {"postgres": "PostgreSQL", "sqlserver": "SQL Server"}
 _LONG_REASON: Final = 60
@@ -27,7 +48,9 @@ def header_lines(shown: Shown, now: float, cells: int) -> list[Line]:
     """
     badges = [b for b in _badge_parts(shown) if b.rank == 0 or shown.phase is not Phase.LOST]
     name = f" {shorten(clean(shown.target), 28)}"
-    served = f" from serve at {shorten(clean(shown.served), 24 if cells >= _WIDE else 13)}" if shown.served else ""
+    served = ""
+    if shown.served:
+        served = f" {HeaderText.FROM_SERVE.render(address=shorten(clean(shown.served), 24 if cells >= _WIDE else 13))}"
     status = (*_replay_spans(shown), *state_spans(shown, now)) if shown.replay else state_spans(shown, now)
     room = cells - text_width(name + served) - 3 - line_width(fit_parts(badges, cells, "  ")) - 2
     left = [LinePart(((name, "strong"), (served, "muted")) if served else ((name, "strong"),))]
@@ -35,7 +58,9 @@ def header_lines(shown: Shown, now: float, cells: int) -> list[Line]:
         left.append(LinePart.from_text(_engine_text(shown.view), "muted", 2))
     left.append(LinePart(cut_line(status, room), 0))
     if shown.phase is not Phase.LOST:
-        left.append(LinePart.from_text(f"every {formatting.duration(shown.interval_s)}", "muted", 3))
+        left.append(
+            LinePart.from_text(HeaderText.EVERY.render(duration=formatting.duration(shown.interval_s)), "muted", 3)
+        )
     if shown.view is not None:
         left += _cost_parts(shown.view)
     return [spread_parts(left, badges, cells)]
@@ -48,7 +73,7 @@ def _replay_spans(shown: Shown) -> tuple[Span, ...]:
 
 def state_spans(shown: Shown, now: float) -> tuple[Span, ...]:
     """Return the state of the source and the age of the figures. Each state has its own symbol."""
-    age = formatting.duration(shown.age_s(now))
+    ago = HeaderText.AGO.render(age=formatting.duration(shown.age_s(now)))
     reason = clean(shown.state.reason) if shown.state is not None else ""
     phase = shown.phase
     if phase is Phase.LOST:
@@ -56,31 +81,33 @@ def state_spans(shown: Shown, now: float) -> tuple[Span, ...]:
     if phase is Phase.CLOSED:
         return (("✕ closed", "alarm"),)
     if phase is Phase.PAUSED:
-        return (("‖ paused", "accent"), (f" {age} ago", "text"))
+        return (("‖ paused", "accent"), (f" {ago}", "text"))
     if phase is Phase.CONNECTING:
         return (("◌ connecting", "accent"), (f" {shorten(reason, _LONG_REASON)}" if reason else "", "muted"))
     if phase is Phase.LATE or (shown.is_overdue(now) and not shown.frozen):
-        why = f": {shorten(reason, _LONG_REASON)}" if reason else ""
-        return (("◌ late", "alarm"), (f" {age} ago{why}", "accent"))
+        late = HeaderText.LATE.render(ago=ago, reason=shorten(reason, _LONG_REASON)) if reason else ago
+        return (("◌ late", "alarm"), (f" {late}", "accent"))
     if shown.frozen:
-        return (("◇ frozen", "accent"), (f" {age} ago", "text"))
+        return (("◇ frozen", "accent"), (f" {ago}", "text"))
     if shown.view is None:
-        return (("◌ waiting", "accent"), (" for the first figures", "muted"))
+        return (("◌ waiting", "accent"), (f" {HeaderText.WAITING}", "muted"))
     live: tuple[Span, ...] = () if shown.replay else (("●", "pop"), (" live", "text"))
-    return (*live, (f" {age} ago", "muted"))
+    return (*live, (f" {ago}", "muted"))
 
 
 def _lost_spans(shown: Shown, now: float, reason: str) -> tuple[Span, ...]:
-    why = shorten(reason or "no connection", _LONG_REASON)
-    return (("✕ lost", "alarm"), (f", {retry_text(shown, now)}: {why}", "accent"))
+    why = shorten(reason or HeaderText.NO_CONNECTION, _LONG_REASON)
+    return (("✕ lost", "alarm"), (HeaderText.LOST.render(retry=retry_text(shown, now), reason=why), "accent"))
 
 
 def retry_text(shown: Shown, now: float) -> str:
     """Return when the source tries again: ``retry in 3 s``."""
     if shown.state is None or shown.state.retry_at is None:
-        return "trying again"
+        return HeaderText.RETRYING
     left = shown.state.retry_at - now
-    return f"retry in {formatting.whole_seconds(left)}" if left >= 0.5 else "trying now"
+    return (
+        HeaderText.RETRY_IN.render(duration=formatting.whole_seconds(left)) if left >= 0.5 else HeaderText.RETRYING_NOW
+    )
 
 
 def _engine_text(view: View) -> str:
@@ -94,14 +121,14 @@ def _cost_parts(view: View) -> list[LinePart]:
     """
     share, observing, parts = view.server.budget_share, view.server.observing, []
     if observing is not None and observing.slower_since is not None:
-        words = f"server {observing.slower:.0f} times slower since {figures.moment_text(observing.slower_since)}"
+        since = figures.moment_text(observing.slower_since)
+        words = HeaderText.SLOWER.render(times=observing.slower, time=since)
         parts.append(LinePart.from_text(words, "accent", 1))
     tone = "accent" if share is not None and share > 1 else "muted"
-    parts.append(
-        LinePart.from_text(f"cost {formatting.UNKNOWN if share is None else formatting.percent(share)}", tone, 4)
-    )
+    shown = formatting.UNKNOWN if share is None else formatting.percent(share)
+    parts.append(LinePart.from_text(HeaderText.COST.render(share=shown), tone, 4))
     if observing is not None and observing.throttled:
-        parts.append(LinePart.from_text(f"{len(observing.throttled)} throttled", "accent", 2))
+        parts.append(LinePart.from_text(HeaderText.THROTTLED.render(count=len(observing.throttled)), "accent", 2))
     return parts
 
 
@@ -137,7 +164,7 @@ def heading_line(title: str, cells: int, *, extra: str = "", shown: Shown | None
         left += [("  ", "text"), (extra, "muted")]
     end = ""
     if shown is not None and shown.view is not None:
-        end = f" {formatting.whole_seconds(shown.age_s(now))} ago "
+        end = f" {HeaderText.AGO.render(age=formatting.whole_seconds(shown.age_s(now)))} "
         stale = shown.freshness(now) is Freshness.STALE
         end_tone = "accent" if stale else "muted"
     else:
@@ -153,11 +180,11 @@ def waiting_lines(shown: Shown, now: float, cells: int, rows: int) -> list[Line]
     """Return the target's name, its state and the full reason, for a screen without figures."""
     lines: list[Line] = [((clean(shown.target), "strong"),)]
     if shown.phase is Phase.LOST:
-        lines.append((("✕ no connection", "alarm"), (f", {retry_text(shown, now)}", "accent")))
+        lines.append(((f"✕ {HeaderText.NO_CONNECTION}", "alarm"), (f", {retry_text(shown, now)}", "accent")))
     elif shown.phase is Phase.CONNECTING:
         lines.append((("◌ connecting", "accent"),))
     else:
-        lines.append((("◌ waiting for the first figures", "accent"),))
+        lines.append(((f"◌ {ScreenText.NO_FIGURES_YET}", "accent"),))
     reason = clean(shown.state.reason) if shown.state is not None else ""
     room = min(76, cells - 4)
     if reason:

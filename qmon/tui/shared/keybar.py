@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from textual import events
 from textual.binding import Binding
 
+from qmon.model.texts import Text
 from qmon.tui.keys import ACTING
 from qmon.tui.sanitize import clean, text_width
 from qmon.tui.screen_list import ENTRIES, ScreenEntry
@@ -19,6 +20,12 @@ _ALWAYS = ("help", "palette", "quit")
 _KEY_CELLS = 66
 # Narrower terminals have one line, which only names the current screen.
 _TWO_LINES_FROM = 100
+
+
+class KeyLineText(Text):
+    """A hint in the key lines."""
+
+    CLEAR_FILTER = "esc clears it"
 
 
 def key_name(binding: Binding) -> str:
@@ -59,7 +66,7 @@ def keybar_lines(
                 (
                     ("search " if current == "message" else "filter ", "muted"),
                     (f" {clean(filter_text)} ", "tag"),
-                    (" esc clears it", "muted"),
+                    (f" {KeyLineText.CLEAR_FILTER}", "muted"),
                 ),
                 0,
             )

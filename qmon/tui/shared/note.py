@@ -11,19 +11,27 @@ from textual.message_pump import MessagePump
 
 from qmon import files
 from qmon.errors import BadInput
+from qmon.model import formatting
 from qmon.model.operation_records import Operation
+from qmon.model.texts import Text
 from qmon.recording.history.incident_markdown import note_markdown
 from qmon.recording.history.incident_note import IncidentNote, gather_note
 from qmon.recording.history.range_query import RangeReader
 from qmon.recording.times import local_time, local_zone
 from qmon.tui.daemon_thread import start_daemon
 from qmon.tui.sanitize import clean
-from qmon.tui.shared.saving import SaveDialog, proposed_file_name
+from qmon.tui.shared.saving import SaveDialog, SavingText, proposed_file_name
 
 if TYPE_CHECKING:
     from qmon.tui.app import QmonApp
 
 _ENDING: Final = ".md"
+
+
+class NoteText(Text):
+    """What the file contains."""
+
+    ABOUT = "incident note from {since} to {until}: {queues}, {events}"
 
 
 class NoteGathered(Message):
@@ -71,11 +79,13 @@ def ask_and_write(app: QmonApp, note: IncidentNote) -> None:
         except BadInput as problem:
             app.notify(clean(str(problem)), severity="warning", timeout=15, markup=False)
         else:
-            app.notify(f"written: {clean(str(written))}", timeout=10, markup=False)
+            app.notify(SavingText.WRITTEN.render(path=clean(str(written))), timeout=10, markup=False)
 
     at = datetime.fromtimestamp(note.since_at, UTC).strftime("%Y%m%dT%H%M%SZ")
-    about = (
-        f"incident note from {local_time(note.since_at, note.zone)} to {local_time(note.until_at, note.zone)}:"
-        f" {len(note.queues)} queues, {len(note.events)} events"
+    about = NoteText.ABOUT.render(
+        since=local_time(note.since_at, note.zone),
+        until=local_time(note.until_at, note.zone),
+        queues=formatting.count_text(len(note.queues), "queue"),
+        events=formatting.count_text(len(note.events), "event"),
     )
     app.push_screen(SaveDialog(proposed_file_name(note.target, "incident", at), (_ENDING,), about), write)

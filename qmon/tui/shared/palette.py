@@ -14,6 +14,7 @@ from textual.dom import DOMNode
 from textual.fuzzy import Matcher
 
 from qmon import manual
+from qmon.model.texts import Text
 from qmon.tui.keys import GROUPS, PALETTE
 from qmon.tui.palette_items import PaletteItem
 from qmon.tui.sanitize import clean
@@ -77,12 +78,11 @@ def theme_items(current: str, use: Callable[[str], None]) -> list[PaletteItem]:
             f"theme:{name}",
             "●" if name == current else "",
             name,
-            f"use this {kind} theme",
+            PaletteHint.USE_LIGHT if is_light(name) else PaletteHint.USE_DARK,
             "",
             partial(use_theme, name),
         )
         for name in NAMES
-        for kind in ("light" if is_light(name) else "dark",)
     ]
 
 
@@ -109,10 +109,20 @@ def _group_for(binding: Binding) -> Binding.Group:
 
 
 def _item_row(choice: PaletteItem) -> GridRow:
-    what = clean(choice.about) if choice.off is None else f"not now: {clean(choice.off)}"
+    what = clean(choice.about) if choice.off is None else PaletteHint.NOT_NOW.render(why=clean(choice.off))
     tones = ("key", "text", "muted") if choice.off is None else ("faint",) * 3
     cells = zip((choice.key, clean(choice.name), what), tones, strict=True)
     return GridRow(choice.id, (*cells, (choice.group.lower(), "faint")))
+
+
+class PaletteHint(Text):
+    """The texts of the palette."""
+
+    NOT_NOW = "not now: {why}"
+    NO_MATCH = "no action, queue or word matches"
+    KEYS = "type part of a name · enter runs the entry · esc closes"
+    USE_DARK = "use this dark theme"
+    USE_LIGHT = "use this light theme"
 
 
 class Palette(Dialog[PaletteItem], inherit_bindings=False):
@@ -135,7 +145,7 @@ class Palette(Dialog[PaletteItem], inherit_bindings=False):
         queues: list[PaletteItem],
         *,
         prompt: str = "go to or do",
-        empty_text: str = "no action, queue or word matches",
+        empty_text: str = PaletteHint.NO_MATCH,
     ) -> None:
         """``empty_text``: the text to show if no entry matches."""
         super().__init__()
@@ -144,7 +154,7 @@ class Palette(Dialog[PaletteItem], inherit_bindings=False):
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield FilterBar(prompt=self._prompt, hint="type part of a name · enter runs the entry · esc closes")
+            yield FilterBar(prompt=self._prompt, hint=PaletteHint.KEYS)
             yield Grid(_COLUMNS)
 
     def on_mount(self) -> None:

@@ -6,6 +6,7 @@ from textual.app import ComposeResult
 
 from qmon.model.view import QueueView
 from qmon.tui.sanitize import clean, shorten
+from qmon.tui.screen_texts import ScreenText
 from qmon.tui.shared.dashboard_screen import DashboardScreen
 from qmon.tui.spans import LinePart, spread_parts
 from qmon.tui.widgets.dialog import leave_screen
@@ -35,7 +36,7 @@ class QueueDetailScreen(DashboardScreen):
     @property
     def gone_text(self) -> str:
         """The text of a screen whose queue is no longer watched."""
-        return f"{clean(self.queue)} is no longer among the queues"
+        return ScreenText.QUEUE_GONE.render(queue=clean(self.queue))
 
     def current_queue(self) -> QueueView | None:
         """Return the queue, or ``None`` if it is no longer watched."""

@@ -18,6 +18,7 @@ from textual.containers import Vertical
 from qmon import files
 from qmon.errors import BadInput
 from qmon.model.formatting import UNKNOWN, spreadsheet_safe
+from qmon.model.texts import Text
 from qmon.tui.keys import SAVE_DIALOG
 from qmon.tui.sanitize import clean
 from qmon.tui.widgets.dialog import Dialog
@@ -27,6 +28,18 @@ from qmon.tui.widgets.lines import Lines
 
 if TYPE_CHECKING:
     from qmon.tui.app import QmonApp
+
+
+class SavingText(Text):
+    """The hints of the dialog, and the result."""
+
+    TABLE_OR_SCREEN = "the table as .csv or .json, the screen as .svg; tab chooses"
+    SCREEN = "the screen as .svg; tab chooses"
+    ENTER_WRITES = "enter writes the file in {folder}"
+    UNKNOWN_ENDING = "nothing was written: the name must end in .csv, .json or .svg"
+    NO_TABLE = "nothing was written: this screen has no table; use .svg to save the screen"
+    WRITTEN = "written: {path}"
+
 
 _TABLE: Final = (".csv", ".json")
 _SCREEN: Final = ".svg"
@@ -98,10 +111,9 @@ class SaveDialog(Dialog[Path], inherit_bindings=False):
 
     def on_mount(self) -> None:
         self.query_one(FilterBar).open(self._first)
-        what = "the table as .csv or .json, the screen as .svg" if _TABLE[0] in self._endings else "the screen as .svg"
-        what = self._about or f"{what}; tab chooses"
+        what = self._about or (SavingText.TABLE_OR_SCREEN if _TABLE[0] in self._endings else SavingText.SCREEN)
         try:
-            where = f"enter writes the file in {files.working_folder()}"
+            where = SavingText.ENTER_WRITES.render(folder=files.working_folder())
         except BadInput as problem:
             where = str(problem)
         self.query_one("#save-hint", Lines).show(
@@ -142,9 +154,9 @@ def ask_and_save(app: QmonApp, screen: str, table: Table | None, at: float | Non
             if ending == _SCREEN:
                 text = app.export_screenshot(title=f"{target}, {screen}")
             elif ending not in _TABLE:
-                raise BadInput("nothing was written: the name must end in .csv, .json or .svg")
+                raise BadInput(SavingText.UNKNOWN_ENDING)
             elif table is None:
-                raise BadInput("nothing was written: this screen has no table; use .svg to save the screen")
+                raise BadInput(SavingText.NO_TABLE)
             elif ending == ".csv":
                 text = to_csv(table)
             else:
@@ -153,7 +165,7 @@ def ask_and_save(app: QmonApp, screen: str, table: Table | None, at: float | Non
         except BadInput as problem:
             app.notify(clean(str(problem)), severity="warning", timeout=15, markup=False)
         else:
-            app.notify(f"written: {clean(str(written))}", timeout=10, markup=False)
+            app.notify(SavingText.WRITTEN.render(path=clean(str(written))), timeout=10, markup=False)
 
     endings = (*(_TABLE if table is not None else ()), _SCREEN)
     app.push_screen(SaveDialog(proposed_file_name(target, screen, moment.strftime("%Y%m%dT%H%M%SZ")), endings), write)

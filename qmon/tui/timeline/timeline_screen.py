@@ -10,6 +10,7 @@ from itertools import chain
 from textual import on
 from textual.app import ComposeResult
 
+from qmon.model.texts import Text
 from qmon.recording.history.timeline import TimelineEvent, join_related_events
 from qmon.recording.times import local_zone, zone_info
 from qmon.tui import keys
@@ -24,6 +25,18 @@ from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.grid_table import GridRow
 from qmon.tui.widgets.lines import Lines
+
+
+class TimelineText(Text):
+    """The texts of the screen."""
+
+    NONE = "no events yet"
+    READING = "reading the recordings"
+    IS_READING = "reading"
+    READ_KEY = "G reads older events"
+    SINCE = "since {time}"
+    UNREADABLE = "operations cannot be read: {problem}"
+    UNREADABLE_OF = "operations of {target} cannot be read: {problem}"
 
 
 class TimelineScreen(OperationsReading):
@@ -126,9 +139,9 @@ class TimelineScreen(OperationsReading):
 
     def _empty_text(self) -> str:
         if self._events:
-            return f"no event matches {clean(self.filter_text)}"
+            return self.no_match_text("event")
         reading = self._reader is not None and self._reader.is_reading
-        return "reading the recordings" if reading else "no events yet"
+        return TimelineText.READING if reading else TimelineText.NONE
 
     def draw_headings(self, shown: Shown, now: float) -> None:
         """Draw the title, with the number of events and the time of the oldest."""
@@ -136,11 +149,13 @@ class TimelineScreen(OperationsReading):
         of = f"{count} of {len(self._events)}" if self.filter_text else f"{count}"
         parts = [of]
         if self._reader is not None and not self._reader.is_complete:
-            parts.append("reading" if self._reader.is_reading else "G reads older events")
+            parts.append(TimelineText.IS_READING if self._reader.is_reading else TimelineText.READ_KEY)
         elif (since_at := self._complete_since()) is not None:
-            parts.append(f"since {day_clock_text(since_at, self._zone)}")
+            parts.append(TimelineText.SINCE.render(time=day_clock_text(since_at, self._zone)))
         parts += [
-            f"operations{f' of {clean(name)}' if self.shows_all_targets else ''} cannot be read: {clean(problem)}"
+            TimelineText.UNREADABLE_OF.render(target=clean(name), problem=clean(problem))
+            if self.shows_all_targets
+            else TimelineText.UNREADABLE.render(problem=clean(problem))
             for name, problem in self.problems.items()
             if problem
         ]

@@ -8,8 +8,9 @@ from qmon.model import formatting
 from qmon.model.rates.queue_use import QueueUse
 from qmon.model.samples.horizon_samples import HolderKind, HorizonSample
 from qmon.model.snapshot import SESSIONS_PROBE
+from qmon.model.texts import Text
 from qmon.model.view import QueueView, View
-from qmon.model.waits.horizon_holders import long_holder, next_holder
+from qmon.model.waits.horizon_holders import HolderText, long_holder, next_holder
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, Span, cut_line, entry_lines, fit_parts
@@ -17,6 +18,26 @@ from qmon.tui.waits import version_store
 from qmon.tui.waits.usage_panel import per_pop_spans, queue_parts, trend_text
 
 _COSTS = 3
+
+
+class HorizonText(Text):
+    """The parts of the texts about the holder of the horizon."""
+
+    SHORT = "{holder} ({duration})"
+    FOR_TIME = "{holder} for {duration}"
+    TIME = " for {duration}"
+    NOT_FOR_LONG = "no session holds the horizon for a long time; the oldest is {holder}"
+    NO_HOLDER = "no holder: all dead rows can be removed"
+    NO_HOLDER_OF_VERSIONS = "no holder: old row versions can be removed"
+    KEEPS_DEAD_ROWS = "keeps {count:,} dead rows here"
+    KEEPS_VERSIONS = "keeps row versions"
+    TRANSACTION = "xid {xid}, {age:,} transactions ago"
+    NO_DEAD_ROWS = "no queue has dead rows yet"
+    GAIN = "vacuum can remove up to {count:,} dead rows of the queues; {then}{key}"
+    NEXT_HOLDER = "next holder: {holder}"
+    NO_NEXT_HOLDER = "no next holder"
+    NEXT_HOLDER_UNKNOWN = "your role cannot see the next holder"
+    END_KEY = " · [E] ends the holder"
 
 
 def horizon_lines(view: View | None, cells: int, rows: int) -> list[Line]:
@@ -40,16 +61,10 @@ def horizon_lines(view: View | None, cells: int, rows: int) -> list[Line]:
 
 def _no_holder_line(view: View, holders: Sequence[HorizonSample], cells: int) -> Line:
     kept = version_store.has_version_store(view)
-    removable = "old row versions can be removed" if kept else "all dead rows can be removed"
+    words: str = HorizonText.NO_HOLDER_OF_VERSIONS if kept else HorizonText.NO_HOLDER
     if holders:
-        line: Line = (
-            (
-                f" no session holds the horizon for a long time; the oldest is {clean(short_holder_text(holders[0]))}",
-                "muted",
-            ),
-        )
-    else:
-        line = ((f" no holder: {removable}", "muted"),)
+        words = HorizonText.NOT_FOR_LONG.render(holder=clean(short_holder_text(holders[0])))
+    line: Line = ((f" {words}", "muted"),)
     return (
         cut_line((*line, (" · ", "faint"), *version_store.size_spans(view.server.version_store)), cells)
         if kept
@@ -68,12 +83,14 @@ def _queue_holder_lines(queue: QueueView, view: View, cells: int) -> list[Line]:
     store = view.server.version_store
     if holder is None or use is None or not (use.dead or (store is not None and store.total)):
         return []
-    since = f" for {formatting.duration(holder.held_s)}" if holder.held_s is not None else ""
-    kept = f"{use.dead:,} dead rows here" if use.dead else "row versions"
+    held_by = holder_name(holder)
+    if holder.held_s is not None:
+        held_by = HorizonText.FOR_TIME.render(holder=held_by, duration=formatting.duration(holder.held_s))
+    kept = HorizonText.KEEPS_DEAD_ROWS.render(count=use.dead) if use.dead else HorizonText.KEEPS_VERSIONS
     spans: list[Span] = [
         (" horizon ", "muted"),
-        (f"{holder_name(holder)}{since}", "strong"),
-        (f" keeps {kept}", "text"),
+        (held_by, "strong"),
+        (f" {kept}", "text"),
         (" [3]", "muted"),
     ]
     return [cut_line(spans, cells)]
@@ -81,23 +98,25 @@ def _queue_holder_lines(queue: QueueView, view: View, cells: int) -> list[Line]:
 
 def short_holder_text(holder: HorizonSample) -> str:
     """Return ``session 61 (0.4 s)``."""
-    age = f" ({formatting.duration(holder.held_s)})" if holder.held_s is not None else ""
-    return f"{holder_name(holder)}{age}"
+    name = holder_name(holder)
+    if holder.held_s is None:
+        return name
+    return HorizonText.SHORT.render(holder=name, duration=formatting.duration(holder.held_s))
 
 
 def holder_name(holder: HorizonSample) -> str:
     """Return ``session 61``, ``prepared transaction pay-7``, ``replication slot copy`` or ``standby walreceiver``."""
     if holder.kind == HolderKind.SESSION:
-        return f"session {holder.session}"
-    what = {HolderKind.PREPARED: "prepared transaction", HolderKind.SLOT: "replication slot"}
-    return f"{what.get(HolderKind(holder.kind), 'standby')} {shorten(clean(holder.name), 30)}"
+        return HolderText.SESSION.render(session=holder.session)
+    known = {HolderKind.PREPARED: HolderText.PREPARED, HolderKind.SLOT: HolderText.SLOT}
+    return known.get(HolderKind(holder.kind), HolderText.STANDBY).render(name=shorten(clean(holder.name), 30))
 
 
 def _holder_line(holder: HorizonSample, cells: int) -> Line:
     spans: list[Span] = [(holder_name(holder), "alarm")]
     if holder.held_s is not None:
-        spans.append((f" for {formatting.duration(holder.held_s)}", "strong"))
-    ids = f"xid {holder.xid}, {holder.age:,} transactions ago"
+        spans.append((HorizonText.TIME.render(duration=formatting.duration(holder.held_s)), "strong"))
+    ids = HorizonText.TRANSACTION.render(xid=holder.xid, age=holder.age)
     where = f"{holder.login}@{holder.host}" if holder.login and holder.host else holder.login or holder.host
     for part in (holder.state if holder.kind != HolderKind.PREPARED else "", holder.application, where, ids):
         if part:
@@ -111,13 +130,13 @@ def cost_lines(view: View) -> list[Line]:
     paying.sort(key=lambda pair: _cost_key(pair[1]), reverse=True)
     found: list[Line] = []
     for queue, use in paying[:_COSTS]:
-        dead: Span = (f"{use.dead:,} dead row{'' if use.dead == 1 else 's'}", "text")
+        dead: Span = (formatting.count_text(use.dead or 0, "dead row"), "text")
         head: list[Span] = [(shorten(clean(queue.name), 20), "strong"), ("  ", "text"), dead]
         touched = per_pop_spans(use)
         if use.rows_per_pop.value is not None:
             head += [(" · ", "faint"), *touched, (f" {trend_text(use, 16)}", "accent")]
         found.append(tuple(head))
-    return found or [(("no queue has dead rows yet", "muted"),)]
+    return found or [((HorizonText.NO_DEAD_ROWS, "muted"),)]
 
 
 def _cost_key(use: QueueUse) -> tuple[float, int]:
@@ -126,13 +145,13 @@ def _cost_key(use: QueueUse) -> tuple[float, int]:
 
 def gain_text(view: View, holders: Sequence[HorizonSample]) -> str:
     """Return which rows can be removed after the oldest holder has ended, and which holder is next."""
-    if version_store.has_version_store(view):
-        after = next_holder(holders)
-        return version_store.gain_text(view, holders, "" if after is None else short_holder_text(after))
-    dead = sum(q.use.dead or 0 for q in view.queues if q.use is not None)
     after = next_holder(holders)
     partly = any(failure.probe == SESSIONS_PROBE for failure in view.failures)
-    none = "your role cannot see the next holder" if partly else "no next holder"
-    then = none if after is None or partly else f"next holder: {short_holder_text(after)}"
-    key = " · [E] ends the holder" if holders[0].kind == HolderKind.SESSION else ""
-    return f"vacuum can remove up to {dead:,} dead rows of the queues; {then}{key}"
+    then: str = HorizonText.NEXT_HOLDER_UNKNOWN if partly else HorizonText.NO_NEXT_HOLDER
+    if after is not None and not partly:
+        then = HorizonText.NEXT_HOLDER.render(holder=short_holder_text(after))
+    key = HorizonText.END_KEY if holders[0].kind == HolderKind.SESSION else ""
+    if version_store.has_version_store(view):
+        return version_store.gain_text(view.server.version_store, then, key)
+    dead = sum(q.use.dead or 0 for q in view.queues if q.use is not None)
+    return HorizonText.GAIN.render(count=dead, then=then, key=key)

@@ -19,6 +19,7 @@ from qmon.model.samples.server_state_samples import (
 )
 from qmon.model.settings import database_card
 from qmon.model.statement_use import StatementUse, statement_uses
+from qmon.model.texts import Text
 from qmon.model.verdicts.server_health_verdicts import (
     AT_LIMIT_AT,
     BEHIND_S,
@@ -36,8 +37,38 @@ from qmon.model.verdicts.server_health_verdicts import (
 from qmon.model.view import View
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
+from qmon.tui.screen_texts import ScreenText
 from qmon.tui.spans import LABEL_CELLS, Line, LinePart, Span, entry_lines, fit_parts
 from qmon.tui.waits import settings_card
+
+
+class HealthText(Text):
+    """The parts of the lines about server health."""
+
+    SUBJECT = "server health"
+    READ_UP_TO = "read up to {age} ago"
+    COST_OF = "of {budget}"
+    BUDGET = "the budget"
+    BUDGET_OF = "the budget of {share}"
+    BUDGET_SHARE = "{share} ({count} qmons)"
+    CLIENT_TIME = "{duration} per poll, measured by qmon"
+    SERVER_TIME = "{duration} of server time per poll"
+    BUFFERS = "{count} buffers"
+    CPU_TIME = "{milliseconds:,} ms of CPU time"
+    UNKNOWN = "unknown: {why}"
+    AGO = "{duration} ago"
+    USED = "used"
+    USED_OF = "of {size} used"
+    OF_MAXIMUM = "of the {size} maximum"
+    NOT_HELD = "not held"
+    BEHIND = "{duration} behind"
+    NOTHING_UNSENT = "nothing to send or redo"
+    BUFFERS_PER_CALL = "buffers per call{plan}"
+    BUFFERS_BEFORE = "before{plan}"
+    BY_PLAN = " by plan {plan}"
+    TIME_BEFORE = ", {duration} before"
+    UNEXPLAINED = "another plan, or dead rows"
+
 
 # From this number of virtual log files on, recovery and backups take noticeably longer.
 _MANY_PIECES: Final = 1_000
@@ -92,13 +123,13 @@ def age_text(view: View | None) -> str:
     if view is None or state is None or not state.read_at:
         return ""
     age_s = view.sampled_at - min(state.read_at.values())
-    return f"read up to {formatting.whole_seconds(age_s)} ago" if age_s >= 1 else ""
+    return HealthText.READ_UP_TO.render(age=formatting.whole_seconds(age_s)) if age_s >= 1 else ""
 
 
 def server_lines(view: View | None, cells: int, rows: int, *, whole: bool = False) -> list[Line]:
     """Return the panel in at most ``rows`` lines. ``whole``: include the texts of statements."""
     if view is None:
-        return [((" waiting for the first figures", "muted"),)]
+        return [((f" {ScreenText.NO_FIGURES_YET}", "muted"),)]
     found = sorted(_readings(view), key=lambda each: not each.bad)
     out = [line for each in found for line in each.to_lines(cells, whole=whole)]
     if view.server.state is not None:
@@ -122,7 +153,9 @@ def _readings(view: View) -> Iterator[_Reading]:
     for job in view.server.jobs.jobs if view.server.jobs is not None else ():
         yield _job_reading(job)
     if view.server.jobs is not None and view.server.jobs.unread:
-        yield _Reading("jobs", (LinePart.from_text(f"unknown: {clean(view.server.jobs.unread)}", "faint"),))
+        yield _Reading(
+            "jobs", (LinePart.from_text(HealthText.UNKNOWN.render(why=clean(view.server.jobs.unread)), "faint"),)
+        )
     if view.server.plans and all(queue.unread for queue in view.server.plans):
         yield _Reading("plans", (LinePart.from_text(clean(view.server.plans[0].unread), "faint"),))
 
@@ -131,18 +164,19 @@ def _polling_reading(view: View) -> _Reading:
     """Return a line about the cost of polling: the share of the cost budget, then server time, buffers and CPU time."""
     server, share = view.server, view.server.budget_share
     cost = formatting.UNKNOWN if share is None else formatting.percent(share)
-    parts = [LinePart((("costs ", "muted"), (cost, "text"), (f" of {_budget_text(server.observing)}", "muted")))]
+    of = HealthText.COST_OF.render(budget=_budget_text(server.observing))
+    parts = [LinePart((("costs ", "muted"), (cost, "text"), (f" {of}", "muted")))]
     if server.server_ms is None:
-        parts.append(
-            LinePart.from_text(f"{formatting.milliseconds(server.client_ms)} per poll, measured by qmon", rank=1)
-        )
+        client_time = HealthText.CLIENT_TIME.render(duration=formatting.milliseconds(server.client_ms))
+        parts.append(LinePart.from_text(client_time, rank=1))
     else:
         expected_ms = server.server_ms if server.observing is None else server.observing.expected_ms
-        parts.append(LinePart.from_text(f"{formatting.milliseconds(expected_ms)} of server time per poll", rank=1))
+        server_time = HealthText.SERVER_TIME.render(duration=formatting.milliseconds(expected_ms))
+        parts.append(LinePart.from_text(server_time, rank=1))
     if server.buffers is not None:
-        parts.append(LinePart.from_text(f"{formatting.count(server.buffers)} buffers", "muted", 2))
+        parts.append(LinePart.from_text(HealthText.BUFFERS.render(count=formatting.count(server.buffers)), "muted", 2))
     if server.cpu_ms is not None:
-        parts.append(LinePart.from_text(f"{server.cpu_ms:,} ms of CPU time", "muted", 3))
+        parts.append(LinePart.from_text(HealthText.CPU_TIME.render(milliseconds=server.cpu_ms), "muted", 3))
     return _Reading("polling", tuple(parts), bad=share is not None and share > 1)
 
 
@@ -153,10 +187,11 @@ def _budget_text(observing: PollingCost | None) -> str:
     """
     whole = parse_budget(observing.budget) if observing is not None else None
     if observing is None or whole is None:
-        return "the budget"
-    if (observing.qmons or 1) < 2:
-        return f"the budget of {whole.label}"
-    return f"{whole.share_among(observing.qmons or 1).label} ({observing.qmons} qmons)"
+        return HealthText.BUDGET
+    qmons = observing.qmons or 1
+    if qmons < 2:
+        return HealthText.BUDGET_OF.render(share=whole.label)
+    return HealthText.BUDGET_SHARE.render(share=whole.share_among(qmons).label, count=qmons)
 
 
 def _job_reading(job: QueueJob) -> _Reading:
@@ -166,7 +201,7 @@ def _job_reading(job: QueueJob) -> _Reading:
         LinePart(((shorten(clean(job.job), 40), "strong"), (f" step {job.step}", "muted"))),
         LinePart((("works on ", "muted"), (shorten(clean(job.queue), 20), "text")), 1),
         LinePart.from_text("failed" if bad else "", "alarm"),
-        _named_part("last ran ", job.ran_s, lambda seconds: f"{formatting.duration(seconds)} ago", 2),
+        _named_part("last ran ", job.ran_s, _ago_text, 2),
         LinePart.from_text("" if job.enabled else "disabled", "accent"),
     ]
     return _Reading("job", tuple(part for part in parts if part.spans and part.spans[0][0]), bad)
@@ -193,17 +228,15 @@ def _log_reading(log: LogSample, pieces: str) -> _Reading:
     used = log_share_used(log)
     bad = used is not None and used >= FILLING
     tone = "text" if used is None else "alarm" if used >= FULL else "accent" if bad else "text"
-    of = f" of {formatting.size(log.total)}" if log.total is not None else ""
-    parts = [LinePart(((formatting.size(log.used), tone), (f"{of} used", "muted")) if log.used is not None else ())]
+    parts = [_used_part(log.used, log.total, tone)]
     if used is not None and log.most != log.total:
-        parts.append(
-            LinePart(((formatting.percent(used), tone), (f" of the {formatting.size(log.most or 0)} maximum", "muted")))
-        )
+        of = HealthText.OF_MAXIMUM.render(size=formatting.size(log.most or 0))
+        parts.append(LinePart(((formatting.percent(used), tone), (f" {of}", "muted"))))
     elif used is not None:
         parts.append(LinePart.from_text(formatting.percent(used), tone))
-    held = (("held by ", "muted"), (clean(log.held_by), tone)) if log.held_by else (("not held", "muted"),)
+    held = (("held by ", "muted"), (clean(log.held_by), tone)) if log.held_by else ((HealthText.NOT_HELD, "muted"),)
     parts.append(LinePart(held))
-    parts.append(_named_part("last backup ", log.saved_s, lambda seconds: f"{formatting.duration(seconds)} ago", 3))
+    parts.append(_named_part("last backup ", log.saved_s, _ago_text, 3))
     many = log.pieces is not None and log.pieces >= _MANY_PIECES
     parts.append(_named_part(f"{pieces} ", log.pieces, formatting.count, 4, "accent" if many else "text"))
     return _Reading("log", tuple(parts), bad)
@@ -216,21 +249,28 @@ def _named_part(
     return LinePart(((name, "muted"), (write(value), tone)), rank) if value is not None else LinePart(())
 
 
+def _ago_text(seconds: float) -> str:
+    return HealthText.AGO.render(duration=formatting.duration(seconds))
+
+
+def _used_part(used: int | None, total: int | None, tone: str) -> LinePart:
+    """Return ``700 MB of 4.0 GB used``; no part if the used size is unknown."""
+    if used is None:
+        return LinePart(())
+    of = HealthText.USED if total is None else HealthText.USED_OF.render(size=formatting.size(total))
+    return LinePart(((formatting.size(used), tone), (f" {of}", "muted")))
+
+
 def _temp_reading(temp_space: TempSpaceSample, sessions: tuple[TempSessionSample, ...]) -> _Reading:
     used = temp_share_used(temp_space)
     bad = used is not None and used >= TEMP_FILLING_AT
     tone = "alarm" if bad else "text"
-    of = f" of {formatting.size(temp_space.total)} used" if temp_space.total is not None else " used"
-    parts = [
-        LinePart(((formatting.size(temp_space.used), tone), (of, "muted")))
-        if temp_space.used is not None
-        else LinePart(())
-    ]
+    parts = [_used_part(temp_space.used, temp_space.total, tone)]
     if used is not None:
-        beyond = (
-            "" if temp_space.most == temp_space.total else f" of the {formatting.size(temp_space.most or 0)} maximum"
-        )
-        parts.append(LinePart(((formatting.percent(used), tone), (beyond, "muted")), 1))
+        of = ""
+        if temp_space.most != temp_space.total:
+            of = f" {HealthText.OF_MAXIMUM.render(size=formatting.size(temp_space.most or 0))}"
+        parts.append(LinePart(((formatting.percent(used), tone), (of, "muted")), 1))
     parts.append(_named_part("row versions ", temp_space.versions, formatting.size, 2))
     parts.append(_named_part("sorts, joins ", temp_space.internal, formatting.size, 3))
     parts.append(_named_part("tables ", temp_space.objects, formatting.size, 4))
@@ -277,14 +317,14 @@ def _replica_reading(replica: ReplicationSample) -> _Reading:
     why = stopped_reason(replica)
     late = (replica.behind_s or 0.0) >= BEHIND_S
     state = clean(why or replica.state) or formatting.UNKNOWN
-    missing = missing_log_text(replica) or ("nothing to send or redo" if replica.unsent is not None else "")
+    missing = missing_log_text(replica) or (HealthText.NOTHING_UNSENT if replica.unsent is not None else "")
     parts = [
         LinePart.from_text(clean(replica_text(replica)), "strong"),
         LinePart.from_text(state, "alarm" if why else "text" if replica.healthy is not False else "accent"),
         _named_part(
             "",
             replica.behind_s,
-            lambda seconds: f"{formatting.duration(seconds)} behind",
+            lambda seconds: HealthText.BEHIND.render(duration=formatting.duration(seconds)),
             1,
             "accent" if late else "text",
         ),
@@ -297,20 +337,24 @@ def _plan_reading(queue: str, use: StatementUse) -> _Reading:
     """Return a line about the buffers that a queue's most important statement reads per call, now and before."""
     plan, before = use.plan, use.plan_before
     tone = "alarm" if use.is_worse else "text"
-    by_plan = f" by plan {clean(plan.plan_id)}" if plan.plan_id else ""
+    by_plan = HealthText.BY_PLAN.render(plan=clean(plan.plan_id)) if plan.plan_id else ""
+    per_call = HealthText.BUFFERS_PER_CALL.render(plan=by_plan)
     parts = [
         LinePart.from_text(shorten(clean(queue), 20), "strong"),
-        LinePart(((formatting.number(use.reads or 0.0), tone), (f" buffers per call{by_plan}", "muted"))),
+        LinePart(((formatting.number(use.reads or 0.0), tone), (f" {per_call}", "muted"))),
     ]
     if before is not None and use.reads_before is not None:
-        by = f" by plan {clean(before.plan_id)}" if before.plan_id != plan.plan_id else ""
-        parts.append(LinePart(((formatting.number(use.reads_before), "text"), (f" before{by}", "muted")), 1))
+        by_plan = HealthText.BY_PLAN.render(plan=clean(before.plan_id)) if before.plan_id != plan.plan_id else ""
+        then = HealthText.BUFFERS_BEFORE.render(plan=by_plan)
+        parts.append(LinePart(((formatting.number(use.reads_before), "text"), (f" {then}", "muted")), 1))
     if use.mean_s is not None:
         took = (("takes ", "muted"), (formatting.milliseconds(use.mean_s * 1000), "text"))
-        was = "" if use.mean_before_s is None else f", {formatting.milliseconds(use.mean_before_s * 1000)} before"
+        was = ""
+        if use.mean_before_s is not None:
+            was = HealthText.TIME_BEFORE.render(duration=formatting.milliseconds(use.mean_before_s * 1000))
         parts.append(LinePart((*took, (was, "muted")), 2))
     if use.is_unexplained:
-        parts.append(LinePart.from_text("another plan, or dead rows", "accent", 1))
+        parts.append(LinePart.from_text(HealthText.UNEXPLAINED, "accent", 1))
     parts.append(LinePart.from_text("forced" if plan.forced else "", "accent", 3))
     parts.append(LinePart.from_text(clean(plan.routine), "muted", 2))
     return _Reading("plan", tuple(part for part in parts if part.spans[0][0]), use.is_worse, plan.statement)
@@ -318,4 +362,4 @@ def _plan_reading(queue: str, use: StatementUse) -> _Reading:
 
 def _unread_text(view: View) -> str:
     """Return the text for an empty panel."""
-    return figures.unread_reason(view, "server health", *_PROBES)
+    return figures.unread_reason(view, HealthText.SUBJECT, *_PROBES)

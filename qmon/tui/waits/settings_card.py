@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qmon.model.formatting import count_text
 from qmon.model.settings import NOT_REPORTED, Setting
+from qmon.model.texts import Text
 from qmon.tui.spans import Line, entry_lines
+
+
+class SettingsText(Text):
+    """The texts of the card."""
+
+    ONE_HURTS = "1 setting hurts a queue [i]"
+    SOME_HURT = "{count} settings hurt a queue [i]"
+    HARM = "{setting}: {harm}"
+    NOT_REPORTED = "{settings}: {why}"
 
 
 def settings_lines(settings: Sequence[Setting], cells: int, *, whole: bool) -> list[Line]:
@@ -17,14 +26,17 @@ def settings_lines(settings: Sequence[Setting], cells: int, *, whole: bool) -> l
     hurt = [each for each in settings if each.harm]
     if not whole:
         told = [_setting_text(each) for each in settings if each.value is not None and not each.harm][:2]
-        many = [f"{count_text(len(hurt), 'setting')} hurt{'s' if len(hurt) == 1 else ''} a queue [i]"] if hurt else []
-        return entry_lines("database", "   ".join(told + many), cells, most=1)
+        if hurt:
+            told.append(SettingsText.ONE_HURTS if len(hurt) == 1 else SettingsText.SOME_HURT.render(count=len(hurt)))
+        return entry_lines("database", "   ".join(told), cells, most=1)
     fine = "   ".join(_setting_text(each) for each in settings if each.value is not None and not each.harm)
     unknown = ", ".join(each.display_name for each in settings if each.value is None)
     out = entry_lines("database", fine, cells, most=4)
     for each in hurt:
-        out += entry_lines("hurts", f"{_setting_text(each)}: {each.harm}", cells, "accent", most=3)
-    return out + entry_lines("unknown", f"{unknown}: {NOT_REPORTED}" if unknown else "", cells, "faint", most=3)
+        harm = SettingsText.HARM.render(setting=_setting_text(each), harm=each.harm)
+        out += entry_lines("hurts", harm, cells, "accent", most=3)
+    words = SettingsText.NOT_REPORTED.render(settings=unknown, why=NOT_REPORTED) if unknown else ""
+    return out + entry_lines("unknown", words, cells, "faint", most=3)
 
 
 def _setting_text(setting: Setting) -> str:

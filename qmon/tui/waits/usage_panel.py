@@ -8,10 +8,25 @@ from typing import Final
 from qmon.model import formatting
 from qmon.model.formatting import sparkline
 from qmon.model.rates.queue_use import IndexUse, QueueUse
+from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, pad, shorten
+from qmon.tui.screen_texts import ScreenText
 from qmon.tui.spans import Line, LinePart, Span, cut_line
+
+
+class UsageText(Text):
+    """The parts of the texts about the use of tables and indexes."""
+
+    PER_POP = "{unit} per pop"
+    BEFORE = ", {count} before"
+    TITLE = "tables and indexes"
+    TITLE_OF_QUEUE = "tables and indexes of {queue}"
+    NOT_READ = "not read in this poll"
+    FRAGMENTATION_AGE = "FRAG as of {age} ago"
+    FRAGMENTATION_UNKNOWN = "{index}: fragmentation is {reason}"
+
 
 _KB: Final = 1024.0
 _NAME_CELLS: Final = 26
@@ -39,9 +54,10 @@ COLUMNS: Final[tuple[tuple[str, _Getter, Callable[[float], str]], ...]] = (
 def per_pop_spans(use: QueueUse) -> Line:
     """Return ``412 rows touched per pop, 1.2 before``, or on SQL Server ``38 logical reads per pop``."""
     rows = use.touched_per_pop
-    spans: list[Span] = [(rows.text(formatting.rate), "strong"), (f" {use.touched_unit} per pop", "muted")]
+    unit = UsageText.PER_POP.render(unit=use.touched_unit)
+    spans: list[Span] = [(rows.text(formatting.rate), "strong"), (f" {unit}", "muted")]
     if use.before is not None and rows.value is not None and rows.value >= 2 * max(use.before, 1.0):
-        spans.append((f", {formatting.rate(use.before)} before", "muted"))
+        spans.append((UsageText.BEFORE.render(count=formatting.rate(use.before)), "muted"))
     return tuple(spans)
 
 
@@ -78,7 +94,9 @@ def queue_parts(queue: QueueView, cells: int) -> list[LinePart]:
 
 def usage_title(queue: QueueView | None) -> str:
     """Return the panel's title."""
-    return "tables and indexes" if queue is None else f"tables and indexes of {shorten(clean(queue.name), 30)}"
+    if queue is None:
+        return UsageText.TITLE
+    return UsageText.TITLE_OF_QUEUE.render(queue=shorten(clean(queue.name), 30))
 
 
 def usage_summary(queue: QueueView | None) -> str:
@@ -96,10 +114,10 @@ def usage_summary(queue: QueueView | None) -> str:
 def usage_lines(queue: QueueView | None, cells: int, rows: int) -> list[Line]:
     """Return one line per table and index. Columns that do not fit or that this server cannot fill are left out."""
     if queue is None:
-        return [((" no queue is selected", "muted"),)]
+        return [((f" {ScreenText.NO_QUEUE_SELECTED}", "muted"),)]
     use = queue.use
     if use is None:
-        return [((" not read in this poll", "muted"),)]
+        return [((f" {UsageText.NOT_READ}", "muted"),)]
     known = [column for column in COLUMNS if any(column[1](part) is not None for part in use.parts)]
     name = min(_NAME_CELLS, max(12, cells - 24 - _NUMBER_CELLS * 3))
     room = max(0, (cells - name - 12 - 2 * (_NUMBER_CELLS + 1) - 1) // (_NUMBER_CELLS + 1))
@@ -116,12 +134,13 @@ def usage_lines(queue: QueueView | None, cells: int, rows: int) -> list[Line]:
 def _fragmentation_lines(use: QueueUse) -> list[Line]:
     """Return lines about the age of fragmentation figures, and about indexes without such a figure."""
     ages = [part.fragmented_s for part in use.parts if part.fragmented_s is not None]
-    out: list[Line] = [((f" FRAG as of {formatting.duration(max(ages))} ago", "muted"),)] if ages else []
-    return out + [
-        ((f" {shorten(clean(part.name), _NAME_CELLS)}: fragmentation is {part.unread}", "muted"),)
+    told = [UsageText.FRAGMENTATION_AGE.render(age=formatting.duration(max(ages)))] if ages else []
+    told += [
+        UsageText.FRAGMENTATION_UNKNOWN.render(index=shorten(clean(part.name), _NAME_CELLS), reason=part.unread)
         for part in use.parts
         if part.unread
     ]
+    return [((f" {each}", "muted"),) for each in told]
 
 
 def _index_line(part: IndexUse, name: int, kept: list[tuple[str, _Getter, Callable[[float], str]]]) -> Line:

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from qmon.model import formatting
-from qmon.model.samples.horizon_samples import HolderKind, HorizonSample, VersionStoreSample
+from qmon.model.samples.horizon_samples import VersionStoreSample
+from qmon.model.texts import Text
 from qmon.model.view import View
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, Span
 from qmon.tui.waits.usage_panel import per_pop_spans, trend_text
 
 _COSTS: Final = 3
+
+
+class VersionStoreText(Text):
+    """The parts of the texts about the version store."""
+
+    NOT_READ = "the size of the version store was not read"
+    IN_TEMPDB = "{size} in tempdb"
+    IN_TEMPDB_FOR_ALL = "{size} in tempdb of all databases"
+    IN_DATABASE = "{size} in the database itself"
+    GAIN = "the server can remove up to {size} of row versions, and ghost rows; {then}{key}"
+    GAIN_OF_UNKNOWN_SIZE = "the server can remove old row versions, and ghost rows; {then}{key}"
 
 
 def has_version_store(view: View) -> bool:
@@ -26,10 +37,10 @@ def has_version_store(view: View) -> bool:
 def size_spans(store: VersionStoreSample | None) -> Line:
     """Return ``row versions 1.2 GB in tempdb, 3 MB in the database``."""
     if store is None:
-        return (("the size of the version store was not read", "muted"),)
-    whose = " of all databases" if store.whole_server else ""
-    places = [(store.bytes, f" in tempdb{whose}"), (store.persistent_bytes, " in the database itself")]
-    known = [f"{formatting.size(value)}{where}" for value, where in places if value is not None]
+        return ((VersionStoreText.NOT_READ, "muted"),)
+    shared = VersionStoreText.IN_TEMPDB_FOR_ALL if store.whole_server else VersionStoreText.IN_TEMPDB
+    places = [(store.bytes, shared), (store.persistent_bytes, VersionStoreText.IN_DATABASE)]
+    known = [text.render(size=formatting.size(value)) for value, text in places if value is not None]
     return (("row versions ", "muted"), (", ".join(known) or "none", "text"))
 
 
@@ -44,13 +55,11 @@ def cost_lines(view: View) -> list[Line]:
     return found
 
 
-def gain_text(view: View, holders: Sequence[HorizonSample], next_holder: str) -> str:
+def gain_text(store: VersionStoreSample | None, then: str, key: str) -> str:
     """Return a text about the rows that the server can remove after the oldest holder has ended.
 
-    ``next_holder``: the next holder of the horizon, or empty.
+    ``then``: the next holder of the horizon. ``key``: the key that ends the holder, or empty.
     """
-    store = view.server.version_store
-    much = f"up to {formatting.size(store.total)} of row versions" if store is not None else "old row versions"
-    then = f"next holder: {next_holder}" if next_holder else "no next holder"
-    key = " · [E] ends the holder" if holders[0].kind == HolderKind.SESSION else ""
-    return f"the server can remove {much}, and ghost rows; {then}{key}"
+    if store is None:
+        return VersionStoreText.GAIN_OF_UNKNOWN_SIZE.render(then=then, key=key)
+    return VersionStoreText.GAIN.render(size=formatting.size(store.total), then=then, key=key)

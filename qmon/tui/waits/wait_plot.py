@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model import formatting
+from qmon.model.texts import Text
 from qmon.model.waits.wait_rates import WaitRate
 from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.tui.plots.axes import past_axis
@@ -12,6 +13,17 @@ from qmon.tui.plots.range_plot import SCALE_CELLS, range_plot_lines
 from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, LinePart, fit_parts
 from qmon.tui.waits.wait_history import sum_of_waits, wait_steps
+
+
+class WaitPlotText(Text):
+    """The parts of the plot's name."""
+
+    ALL_WAITS = "all waits"
+    AVERAGE_OF_ALL = "average number of sessions that wait or run"
+    AVERAGE = "average number of sessions in this wait"
+    AT_MOST = "at most {count:,.2f}"
+    COLUMN = "one column is {duration}"
+
 
 # The minimum number of rows of a plot, including its name and its axis.
 MIN_ROWS: Final = 8
@@ -37,12 +49,12 @@ def wait_plot_lines(
         return []
     most = max(each.most for each in past if each is not None)
     name: list[LinePart] = [
-        LinePart.from_text(f"{'':>{SCALE_CELLS}} {'all waits' if rate is None else clean(rate.name)}", "strong"),
-        LinePart.from_text("average number of sessions that wait or run", "muted", 1)
-        if rate is None
-        else LinePart.from_text("average number of sessions in this wait", "muted", 1),
-        LinePart.from_text(f"at most {most:,.2f}", "text", 2),
-        LinePart.from_text(f"one column is {formatting.whole_seconds(step_s)}", "muted", 3),
+        LinePart.from_text(
+            f"{'':>{SCALE_CELLS}} {WaitPlotText.ALL_WAITS if rate is None else clean(rate.name)}", "strong"
+        ),
+        LinePart.from_text(WaitPlotText.AVERAGE_OF_ALL if rate is None else WaitPlotText.AVERAGE, "muted", 1),
+        LinePart.from_text(WaitPlotText.AT_MOST.render(count=most), "text", 2),
+        LinePart.from_text(WaitPlotText.COLUMN.render(duration=formatting.whole_seconds(step_s)), "muted", 3),
     ]
     body = range_plot_lines(past, (), rows - 2, lambda value: f"{value:,.1f}", plain=plain)
     axis = f"{'':>{SCALE_CELLS + 1}}{past_axis(step_s * columns, columns)}"

@@ -11,6 +11,7 @@ from qmon.model.formatting import sparkline
 from qmon.model.rates.counter_rates import CounterRates
 from qmon.model.samples.wait_samples import WaitSource
 from qmon.model.snapshot import SESSIONS_PROBE
+from qmon.model.texts import Text
 from qmon.model.view import View
 from qmon.model.waits.meanings import wait_meaning
 from qmon.model.waits.wait_rates import Waiting, WaitRate
@@ -18,10 +19,23 @@ from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.tui import figures
 from qmon.tui.plots.history_series import Values, highest_value
 from qmon.tui.sanitize import clean
+from qmon.tui.screen_texts import ScreenText
 from qmon.tui.spans import Line, LinePart, entry_lines, fit_parts
 from qmon.tui.waits.wait_history import wait_steps
 from qmon.tui.widgets.filter_bar import matches_filter
 from qmon.tui.widgets.grid_table import GridColumn, GridRow
+
+
+class WaitsText(Text):
+    """The texts of the panel of waits."""
+
+    SUMMARY = "{count:,.1f} sessions at work on average · {how}"
+    SAMPLED = "{count} samples in {duration}"
+    COUNTED = "counted over {duration}"
+    NONE_WAITS = "no session is waiting or running"
+    NO_WAITS_YET = "the second poll shows the waits"
+    NO_MEANING = "no explanation in qmon; see the server's documentation"
+
 
 _BAR: Final = 10
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
@@ -188,7 +202,7 @@ def _share_bar(share: float) -> str:
 
 def _wait_meaning(rate: WaitRate) -> str:
     known = wait_meaning(rate.kind, rate.event)
-    return known.what if known is not None else "no explanation in qmon; see the server's documentation"
+    return known.what if known is not None else WaitsText.NO_MEANING
 
 
 def meaning_lines(rate: WaitRate | None, cells: int, rows: int) -> list[Line]:
@@ -205,29 +219,30 @@ def waits_summary(waiting: Waiting | None) -> str:
     """Return ``4.2 sessions at work on average · 118 samples in 30 s``."""
     if waiting is None:
         return ""
+    seconds = formatting.duration(waiting.seconds)
     how = (
-        f"{waiting.samples} samples in {formatting.duration(waiting.seconds)}"
+        WaitsText.SAMPLED.render(count=waiting.samples, duration=seconds)
         if waiting.source is WaitSource.SAMPLED
-        else (f"counted over {formatting.duration(waiting.seconds)}")
+        else WaitsText.COUNTED.render(duration=seconds)
     )
-    return f"{waiting.busy:,.1f} sessions at work on average · {how}"
+    return WaitsText.SUMMARY.render(count=waiting.busy, how=how)
 
 
 def empty_text(view: View | None, filter_text: str) -> str:
     """Return the text to show if there are no rows."""
     if view is None:
-        return "waiting for the first figures"
+        return ScreenText.NO_FIGURES_YET
     found = view.server.waiting
     if found is not None:
         return (
-            f"no wait matches {clean(filter_text)}"
+            ScreenText.NO_MATCH.render(what="wait", filter=clean(filter_text))
             if filter_text and found.rates
-            else "no session is waiting or running"
+            else WaitsText.NONE_WAITS
         )
     for failure in view.failures:
         if failure.probe in ("waits", "waits over time", "wait_totals", SESSIONS_PROBE):
             return clean(failure.text)
-    return "the second poll shows the waits"
+    return WaitsText.NO_WAITS_YET
 
 
 def counter_lines(view: View | None, cells: int) -> list[Line]:

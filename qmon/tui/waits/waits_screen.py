@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 
 from qmon.model.operation_records import OperationResult
 from qmon.model.samples.horizon_samples import HolderKind, HorizonSample
+from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.model.waits.horizon_holders import long_holder
 from qmon.model.waits.wait_rates import WaitRate
@@ -23,6 +24,14 @@ from qmon.tui.themes import is_plain
 from qmon.tui.waits import horizon_panel, server_health, usage_panel, wait_plot, waits_panel
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
+
+
+class WaitsScreenText(Text):
+    """Why the holder of the horizon cannot be ended."""
+
+    NO_HOLDER = "no session holds the horizon for long"
+    NOT_A_SESSION = "{holder} is not a session"
+
 
 _SERVER_ROWS: Final = 6
 # The maximum number of server health lines on a short screen.
@@ -150,9 +159,9 @@ class WaitsScreen(DashboardScreen):
         """Return why the holder of the horizon cannot be ended: it is not a session, or changes are disabled."""
         why, holder = read_only_reason(self.app.runner, self.app.shown.view), self._horizon_holder()
         if why is None and holder is None:
-            why = "no session holds the horizon for long"
+            why = WaitsScreenText.NO_HOLDER
         elif why is None and holder is not None and holder.kind != HolderKind.SESSION:
-            why = f"{horizon_panel.holder_name(holder)} is not a session"
+            why = WaitsScreenText.NOT_A_SESSION.render(holder=horizon_panel.holder_name(holder))
         return {"end-session": why} if why is not None else {}
 
     def request_for(self, action: str) -> ActionRequest | None:

@@ -18,6 +18,7 @@ from textual.strip import Strip
 
 from qmon.tui.keys import GRID, bindings_in
 from qmon.tui.sanitize import pad, shorten
+from qmon.tui.screen_texts import ScreenText
 from qmon.tui.themes import Tones, tones
 from qmon.tui.widgets.grid_table import GridColumn, GridRow, PlacedColumn, natural_widths, place_columns
 from qmon.tui.widgets.toned import TonedWidget
@@ -318,7 +319,9 @@ class Grid(TonedWidget, can_focus=True):
         """Copy the row under the cursor, with one line per column."""
         if (row := self.cursor_row) is not None:
             cells = [(column.title, text.strip()) for column, (text, _) in zip(self.columns, row.cells, strict=True)]
-            self._copy_text("\n".join(f"{title}: {text}" for title, text in cells if text), f"the row of {row.name}")
+            self._copy_text(
+                "\n".join(f"{title}: {text}" for title, text in cells if text), ScreenText.ROW_OF.render(name=row.name)
+            )
 
     @property
     def cursor_row(self) -> GridRow | None:
@@ -328,7 +331,7 @@ class Grid(TonedWidget, can_focus=True):
     def _copy_text(self, text: str, words: str) -> None:
         """Copy with OSC 52, which works over SSH. Not every terminal supports it."""
         self.app.copy_to_clipboard(text)
-        self.app.notify(f"copied: {shorten(words, 40)}", timeout=3, markup=False)
+        self.app.notify(ScreenText.COPIED.render(what=shorten(words, 40)), timeout=3, markup=False)
 
     def _on_resize(self, event: events.Resize) -> None:
         self._widths = ()

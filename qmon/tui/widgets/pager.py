@@ -14,9 +14,16 @@ from textual.message import Message
 from textual.selection import Selection
 from textual.strip import Strip
 
+from qmon.model.texts import Text
 from qmon.tui.keys import PAGER
 from qmon.tui.sanitize import text_width
 from qmon.tui.widgets.toned import TonedWidget
+
+
+class PagerText(Text):
+    """The position in a text."""
+
+    LINES = "lines {first:,}–{last:,} of {count:,}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +128,7 @@ class Pager(TonedWidget, can_focus=True):
         if rows <= height or not height:
             return ""
         first, last = self._rows[self._top], self._rows[min(rows, self._top + height) - 1]
-        return f"lines {first.line + 1:,}–{last.line + 1:,} of {len(self._lines):,}"
+        return PagerText.LINES.render(first=first.line + 1, last=last.line + 1, count=len(self._lines))
 
     def _scroll_to_row(self, top: int) -> None:
         top = min(max(0, top), max(0, len(self._rows) - self.size.height))
