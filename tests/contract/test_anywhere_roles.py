@@ -16,7 +16,7 @@ from qmon.errors import BadInput, PermissionMissing, QueryFailed
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import Choice, OperationState, OwnerState, Side
 from qmon.monitor.doctor import read_rights, run_checkup
-from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, check_can_archive
+from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, ArchiveText, check_can_archive
 from qmon.operate.operator import Operator
 from qmon.operate.run.pacing import archive_pace
 from qmon.operate.run.prepared_action import PreparedAction
@@ -27,6 +27,7 @@ from tests.contract.anywhere_server import Login, Server
 from tests.contract.anywhere_sql import KEPT_OUT, MISUSED, SECRETS, WORKERS
 from tests.contract.operating import YES, applied
 from tests.contract.watching import watching
+from tests.wordings import pattern
 
 pytestmark = pytest.mark.once
 
@@ -217,7 +218,7 @@ def test_a_watcher_by_the_role_that_setup_makes_sees_everything_and_changes_noth
                 with pytest.raises((BadInput, PermissionMissing)):
                     applied(prepared)
             assert rows(consumer, "SELECT 1 AS alive") == ((1,),)
-            with otto.place.opened() as connection, pytest.raises(BadInput, match="this helps: GRANT"):
+            with otto.place.opened() as connection, pytest.raises(BadInput, match=pattern(ArchiveText.RIGHTS_MISSING)):
                 check_can_archive(connection, place.engine, layouts["batch_fast"])
         for text in (*KEPT_OUT[place.engine.name], "DELETE FROM status", "UPDATE status SET status = 1"):
             refused(otto.place, text)

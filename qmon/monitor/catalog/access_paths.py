@@ -433,8 +433,10 @@ class _FactCollector:
             elif sequence is not None and not sequence.readable:
                 hidden.append(sequence)
         if hidden:
-            names = " and ".join(str(s.name) for s in hidden)
-            self.unknown["gap"] = Reason.SEQUENCE_UNREADABLE.render(names=names)
+            names = [str(s.name) for s in hidden]
+            self.unknown["gap"] = Reason.SEQUENCE_UNREADABLE.render(
+                names=" and ".join(names), sequences=", ".join(names)
+            )
             if self.layout.ring is not None:
                 self.unknown |= dict.fromkeys(_RING_FIGURES, self.unknown["gap"])
         return sequence

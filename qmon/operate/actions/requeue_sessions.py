@@ -74,7 +74,7 @@ class RequeueSessionsText(Text):
     LOG = ", {size} of log to roll back"
     NO_APPLICATION = "no application name"
     DESCRIPTION = "session {session} ({who}, login {login}): {state}{since}, {holds}{log}"
-    MORE = "and {count} more"
+    MORE = "and {count:,} more"
     READY_AGAIN = "{messages} will be ready again after the rollback"
     CANNOT_COMMIT = (
         "a consumer that is still working on such a message can no longer commit; its work outside the database may be"

@@ -53,7 +53,7 @@ class LibraryChoiceText(Text):
     NO_STATE_TIME = "queue {queue!r} has no column for the time of this state; give ids"
     NAME_PROVES_NOTHING = "the owner's name proves nothing"
     NOT_BY_RULES = "the rules of {library} do not allow this action"
-    MORE = " and {count} more"
+    MORE = " and {count:,} more"
     IDS = "id {ids}{more}"
     OR_MORE = "for {duration} or more"
     LESS_THAN = "for less than {duration}"
