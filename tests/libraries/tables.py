@@ -50,6 +50,12 @@ INSERT INTO oban_jobs (state, queue, attempted_at) VALUES ('executing', 'mails',
 """
 
 
+def had(owner: str, message: str) -> str:
+    """Return the proof that an owner has had a message, without the time."""
+    whose = FlowText.OWNER_HAS_HAD.render(owner=owner)
+    return FlowText.MESSAGE_OF_OWNER.render(whose=whose, message=message, since="").rstrip(")")
+
+
 def late(timeout_s: float) -> str:
     """Return the proof that one message is in progress for more than this time."""
     longer = FlowText.LATE_BY_TIMEOUT.render(timeout=duration(timeout_s))
@@ -132,7 +138,7 @@ INSERT INTO good_jobs (queue_name, performed_at, finished_at, error) VALUES
         "default": {"ready": 1, "scheduled": 0, "in_progress": 1, "stuck": 1, "dead": 0, "done": 0},
     },
     oldest={"mails": 300},
-    stuck={"default": "00000000-0000-0000-0000-000000000002 has had message 10000000-0000-0000-0000-000000000002"},
+    stuck={"default": had("00000000-0000-0000-0000-000000000002", "10000000-0000-0000-0000-000000000002")},
 )
 DELAYED_JOB: Final = Made(
     "delayed_job",
@@ -157,7 +163,7 @@ INSERT INTO delayed_jobs (queue, run_at, failed_at, attempts) VALUES
         "other": {"ready": 1, "scheduled": 0, "in_progress": 0, "stuck": 0, "dead": 0},
     },
     oldest={"mails": 300},
-    stuck={"mails": "host:a pid:2 has had message 5"},
+    stuck={"mails": had("host:a pid:2", "5")},
 )
 LARAVEL: Final = Made(
     "laravel",

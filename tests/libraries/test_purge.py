@@ -60,7 +60,9 @@ def test_what_is_purged_is_not_worked_on_until_it_is_put_back(
         if dead:
             by_default = acting.purge(layout, Choice()).plan
             assert {row.id for row in by_default.first} == {own_id(event.id) for event in dead}
-            assert by_default.title == f"Purge 1 dead message of {layout.queue}"
+            assert by_default.title == LibraryActionText.TITLE.render(
+                kind="Purge", messages="1 dead message", queue=layout.queue
+            )
         prepared = acting.purge(layout, named)
         assert {row.id for row in prepared.plan.first} == {own_id(event.id) for event in [*dead, *ready]}
         result = applied(prepared)
@@ -135,7 +137,8 @@ def test_choices(made: tuple[Library, Any], database: str, tmp_path: Path) -> No
     with pytest.raises(BadInput, match=pattern(LibraryChoiceText.ONE_STATE)):
         acting.purge(layout, Choice(ids=(later[0].id,), older_than_s=1))
     for state in ("in_progress", "done"):
-        assert "choose ready or scheduled or dead" in str(acting.purge(layout, Choice(state=state)).plan.refused)
+        refused = acting.purge(layout, Choice(state=state)).plan.refused
+        assert has(refused, LibraryChoiceText.WRONG_STATE, verb="purged", states="ready or scheduled or dead")
     assert applied(acting.purge(layout, Choice(ids=(ready[1].id,)))).done == 1
     assert library.truth(database)[MAILS]["ready"] == 2
 
