@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from qmon.libraries.library import LibraryFileText
+from qmon.libraries.library_catalog import LibraryCatalogText
 from qmon.libraries.recognition import RecognitionText
 from qmon.model.texts import Text
 from qmon.monitor.catalog.column_zones import ZoneText
@@ -410,6 +411,14 @@ WORDINGS: Final[Wordings] = {
     ProposalText.SOURCE: ({"source": "registry"}, "from the registry"),
     ProposalText.PERHAPS: ({"summary": "has a payload (`payload`)"}, "Perhaps a queue: has a payload (`payload`)."),
     ProposalText.MISSING: ({"missing": "its number of slots"}, " Missing: its number of slots."),
+    LibraryCatalogText.UNREADABLE: (
+        {"path": "/etc/qmon/libraries/own.toml", "problem": "Permission denied"},
+        "/etc/qmon/libraries/own.toml: cannot be read: Permission denied",
+    ),
+    LibraryCatalogText.INVALID: (
+        {"path": "/etc/qmon/libraries/own.toml", "problem": "Invalid value (at line 1, column 8)"},
+        "/etc/qmon/libraries/own.toml: Invalid value (at line 1, column 8)",
+    ),
 }
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from qmon.model.baseline_bands import UsualText
 from qmon.model.combined_figures import CombinedText
+from qmon.model.consumer_list import Unknown
 from qmon.model.forecast import ForecastText
 from qmon.model.layout.list_states import ListText
 from qmon.model.operation_records import OperationText
@@ -18,6 +19,7 @@ from qmon.model.trend import TrendText
 from qmon.model.waits.horizon_holders import HolderText
 from qmon.model.waits.lock_holders import LockHolderText
 from qmon.monitor.catalog.access_paths import IndexText
+from qmon.monitor.probes.ring_pages import RingPageText
 from qmon.monitor.state.sample_figures import FigureText
 from tests.texts.tables import Wordings, parametrized
 
@@ -184,6 +186,24 @@ WORDINGS: Final[Wordings] = {
         "autovacuum_enabled of public.orders",
     ),
     HarmText.NOT_REPORTED: ({}, "this version does not report it for other sessions, or not at all"),
+    Unknown.NO_SESSION: ({}, "the tables of the library do not contain the worker's session"),
+    Unknown.OWNER_IS_NAME: ({}, "messages contain the consumer's name, which does not show its session"),
+    Unknown.NO_HOST: ({}, "the server does not show the host, or the session uses a local socket"),
+    Unknown.NO_HOST_COLUMN: ({}, "the table has no column for the consumer's host"),
+    Unknown.NO_START: ({}, "the table has no column for the consumer's start"),
+    Unknown.NO_OWNER: ({}, "no column shows which consumer holds a message"),
+    Unknown.NOT_READ: ({}, "the messages in progress have not been read yet"),
+    Unknown.NO_TIME: ({}, "no column shows when the message was taken"),
+    Unknown.HOLDS_NONE: ({}, "the consumer holds no message"),
+    Unknown.NO_RATE_YET: (
+        {},
+        "qmon counts the messages of this consumer since this screen was opened; wait a few seconds",
+    ),
+    Unknown.SESSIONS_UNSEEN: ({}, "qmon cannot see the sessions of this queue's consumers"),
+    Unknown.NO_STATE: ({}, "the activity of a session is not visible, or the session is unknown"),
+    RingPageText.POSITIONS_UNREADABLE: ({}, "the positions of this ring cannot be read"),
+    RingPageText.POSITIONS_UNKNOWN: ({}, "the positions of this ring are unknown"),
+    IndexText.NO_INDEX_LEADS_EITHER: ({"column": "status", "id": "id"}, "no index leads with `status` or `id`"),
 }
 
 

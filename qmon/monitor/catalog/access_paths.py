@@ -24,6 +24,7 @@ class IndexText(Text):
     INDEX_WOULD_HELP = "an index on (`{column}`){where} would help"
     FINISHED_ROWS_STAY = "finished rows stay in the index on the id"
     NOT_IN_ORDER = "the index on `{column}` is not read in its order"
+    NO_INDEX_LEADS_EITHER = "no index leads with `{column}` or `{id}`"
     NO_INDEX_LEADS = "no index leads with `{column}`"
 
 

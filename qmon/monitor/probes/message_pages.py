@@ -137,7 +137,7 @@ def page_from_results(probes: QueueProbes, listing: PageRequest, results: Result
     paths = {one: path for one in lists if (path := _list_path(spec, one.state)) is not None}
     if not paths:
         column = layout.state.column if layout.state is not None else layout.ids[-1]
-        return (), PageSample(listing, why=f"no index leads with `{column}` or `{layout.ids[-1]}`")
+        return (), PageSample(listing, why=IndexText.NO_INDEX_LEADS_EITHER.render(column=column, id=layout.ids[-1]))
     was = probes.page_read or listing
     rows = _rows_read(results, layout)
     if rows is None:
