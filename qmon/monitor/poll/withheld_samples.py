@@ -286,7 +286,7 @@ _ENDED_KINDS: Final = frozenset({"dead", "done"})
 def _with_hidden(samples: QueueSamples, figures: Sequence[str], strange: StrangeStates) -> QueueSamples:
     """Call these figures unknown because of messages in unknown states."""
     unknown = {**samples.unknown, **dict.fromkeys(figures, strange.text)}
-    return replace(samples, unknown=unknown, strange=replace(strange, hides=tuple(figures)))
+    return replace(samples, unknown=unknown, strange=replace(strange, hides=tuple(sorted(set(figures)))))
 
 
 def _without_kinds(samples: QueueSamples, kinds: Collection[str | None], strange: StrangeStates) -> QueueSamples:
