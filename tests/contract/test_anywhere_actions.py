@@ -15,6 +15,7 @@ from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operation_records import Choice, OperationKind, OwnerState
 from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, check_can_archive
 from qmon.operate.actions.end_session import EndSessionText
+from qmon.operate.actions.requeue_sessions import RequeueSessionsText
 from qmon.operate.actions.ring_repair import prepare_repair
 from qmon.operate.operator import Operator
 from qmon.operate.plan.selection import ChoiceText
@@ -189,7 +190,7 @@ def test_what_an_open_transaction_holds_is_requeued_by_ending_its_session(
         prepared = operator.requeue(layout, now)
         plan = prepared.plan
         assert (plan.kind, plan.count, plan.refused) == (OperationKind.REQUEUE, 1, None), plan
-        assert f"session {consumer.session_id}" in plan.predicate
+        assert RequeueSessionsText.SESSION.render(session=consumer.session_id) in plan.predicate
         assert [each.count for each in plan.left_out] == [1]  # the producer: it holds only new rows
         assert finished(applied(prepared)) == 1
         wait_until(lambda: len(place.ask(next_of(place, layout))) == 3, what="the pop was rolled back")

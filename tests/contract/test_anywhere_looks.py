@@ -17,6 +17,7 @@ from qmon.model.view import View
 from qmon.monitor.background.table_scan import Scan
 from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.discovery.candidates import discover_queues
+from qmon.monitor.catalog.relation_kind import RelationText
 from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.monitor.doctor import run_checkup
 from qmon.monitor.probes.own_reads import OwnUses
@@ -113,7 +114,8 @@ def test_tables_that_look_like_queues_are_found_and_other_names_are_refused_as_w
         (problem,) = resolve_queues(
             connection, place.engine, [Layout("seen", "fifo", TableName(place.schema, "seen"), id="id")]
         ).problems
-        assert f"is a view of {place.schema}.tasks: name {place.schema}.tasks instead" in problem.reason
+        assert has(problem.reason, RelationText.OF_BASE, tables=f"{place.schema}.tasks")
+        assert has(problem.reason, RelationText.NAME_BASE, table=f"{place.schema}.tasks")
 
 
 def test_a_table_that_is_renamed_is_missed_and_seen_again(place: Place) -> None:

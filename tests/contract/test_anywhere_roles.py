@@ -17,6 +17,7 @@ from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import Choice, OperationState, OwnerState, Side
 from qmon.monitor.doctor import read_rights, run_checkup
 from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, ArchiveText, check_can_archive
+from qmon.operate.actions.requeue_sessions import RequeueSessionsText
 from qmon.operate.operator import Operator
 from qmon.operate.run.pacing import archive_pace
 from qmon.operate.run.prepared_action import PreparedAction
@@ -152,7 +153,8 @@ def test_an_operator_by_the_role_that_setup_makes_may_do_everything_and_nothing_
         with mailer.place.opened(application="mailer") as consumer, rolled_back(consumer):
             assert place.pop(consumer, layouts["fifo"]) is not None
             prepared = operator.requeue(layouts["fifo"], Choice(older_than_s=0.0))
-            assert f"session {consumer.session_id}" in prepared.plan.predicate, prepared.plan
+            session = RequeueSessionsText.SESSION.render(session=consumer.session_id)
+            assert session in prepared.plan.predicate, prepared.plan
             assert finished(applied(prepared)) == 1
         with mailer.place.opened(application="mailer") as consumer, rolled_back(consumer):
             assert place.pop(consumer, layouts["fifo"]) is not None

@@ -17,6 +17,7 @@ from qmon.model.layout.layout import Clients, Layout
 from qmon.model.operation_records import Choice, OperationState
 from qmon.model.verdicts.flow_verdicts import FlowText
 from qmon.model.view import QueueView, View
+from qmon.model.waits.queue_lock import QueueLockText
 from qmon.operate.operator import Operator
 from qmon.workload.load_driver import Load
 from qmon.workload.load_plan import PlannedFault, QueueLoad
@@ -107,7 +108,7 @@ def test_queues_under_load_get_the_verdicts_that_are_true_of_them_and_actions_th
             with held(place, layouts["strict_fifo"]) as sleeper, waiting(place, layouts["strict_fifo"]) as popped:
                 then = seen(watched, "status", "strict_fifo")
                 assert has(proof(then["status"]), FlowText.DEAD_OWNER, count=1)
-                assert has(proof(then["strict_fifo"]), FlowText.SESSION_HOLDER, session=sleeper.session_id)
+                assert f"{QueueLockText.SESSION.render(session=sleeper.session_id)} " in proof(then["strict_fifo"])
                 ended = applied(operator.end_session(sleeper.session_id, None))
                 assert (ended.state, ended.done) == (OperationState.DONE, 1)
                 wait_until(lambda: popped, what="the consumer goes on")
