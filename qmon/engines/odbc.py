@@ -31,6 +31,7 @@ from qmon.engines.result_records import check_columns, read_results
 from qmon.engines.secret import Secret
 from qmon.engines.sql.batch_text import PreparedTexts, join_statements, split_batch
 from qmon.errors import ConnectionLost, DeadlineExceeded, MissingDriver, OutcomeUnknown, QmonError, QueryFailed
+from qmon.model.formatting import count_text
 from qmon.model.texts import Text
 
 
@@ -41,7 +42,7 @@ class OdbcText(Text):
     BAD_CHARACTERS = "the connection string contains characters that the driver does not accept"
     NESTED_TRANSACTION = "a transaction is already open; transactions do not nest"
     NOTHING_COMMITTED = "nothing was committed, because a statement of the transaction failed"
-    WRONG_RESULTS = "{query} returned {given} results instead of {wanted}"
+    WRONG_RESULTS = "{query} returned {results} instead of {wanted:,}"
 
 
 try:
@@ -484,7 +485,10 @@ class OdbcConnection:
             out = read_results(cursor)
             if len(out) != len(bounds):
                 raise QueryFailed(
-                    OdbcText.WRONG_RESULTS.render(query=name, given=len(out), wanted=len(bounds)), query=name
+                    OdbcText.WRONG_RESULTS.render(
+                        query=name, results=count_text(len(out), "result"), wanted=len(bounds)
+                    ),
+                    query=name,
                 )
             return out
 

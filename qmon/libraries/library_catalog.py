@@ -12,6 +12,14 @@ import platformdirs
 
 from qmon.errors import BadInput
 from qmon.libraries.library import Library, library_from_dict
+from qmon.model.texts import Text
+
+
+class LibraryCatalogText(Text):
+    """Why the file of a library cannot be used."""
+
+    UNREADABLE = "{path}: cannot be read: {problem}"
+    INVALID = "{path}: {problem}"
 
 
 def own_folder() -> Path:
@@ -43,7 +51,7 @@ def _read_library(file: Traversable | Path, where: str, *, own: bool = False) ->
     try:
         raw = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeError) as problem:
-        raise BadInput(f"{where}: cannot be read: {problem}") from None
+        raise BadInput(LibraryCatalogText.UNREADABLE.render(path=where, problem=problem)) from None
     except (ValueError, RecursionError) as problem:
-        raise BadInput(f"{where}: {problem}") from None
+        raise BadInput(LibraryCatalogText.INVALID.render(path=where, problem=problem)) from None
     return library_from_dict(raw, where, own=own)

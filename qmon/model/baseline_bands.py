@@ -11,6 +11,18 @@ from zoneinfo import ZoneInfo
 from qmon.model.formatting import number
 from qmon.model.queue_figures import BANDED_FIGURES
 from qmon.model.series import Point
+from qmon.model.texts import Text
+
+
+class UsualText(Text):
+    """A figure next to its usual value."""
+
+    MEDIAN = "usual {hour}: {median}"
+    MULTIPLE = "{times}× the usual {hour}"
+    TIMES = "{times}×"
+    UNUSUALLY_MUCH = "unusually much"
+    UNUSUALLY_LITTLE = "unusually little"
+
 
 # An hour of the week has a baseline only if it was watched in at least this many weeks.
 MIN_WEEKS: Final = 4
@@ -144,14 +156,16 @@ class Anomaly:
         """``3.1× the usual Tue 14:00``, or ``usual Tue 14:00: 0`` if there is no ratio."""
         times, hour = self.ratio, self.band.hour
         if times is None:
-            return f"usual {hour}: {number(self.band.median)}"
-        return f"{number(times)}× the usual {hour}"
+            return UsualText.MEDIAN.render(hour=hour, median=number(self.band.median))
+        return UsualText.MULTIPLE.render(times=number(times), hour=hour)
 
     @property
     def short_text(self) -> str:
         """``3.1×``, or ``unusually much`` or ``unusually little`` if there is no ratio."""
         times = self.ratio
-        return f"{number(times)}×" if times is not None else "unusually much" if self.is_above else "unusually little"
+        if times is not None:
+            return UsualText.TIMES.render(times=number(times))
+        return UsualText.UNUSUALLY_MUCH if self.is_above else UsualText.UNUSUALLY_LITTLE
 
 
 MEAN_WINDOW_S: Final = 300.0

@@ -20,8 +20,8 @@ from qmon.model.view import QueueView
 class CombinedText(Text):
     """Reasons of figures of several queues."""
 
-    UNKNOWN_FOR = "unknown for {missing} of {count} queues"
-    QUEUES_LIMITED = "qmon reads only {limit} queues of a table"
+    UNKNOWN_FOR = "unknown for {missing:,} of {count:,} queues"
+    QUEUES_LIMITED = "qmon reads only {limit:,} queues of a table"
 
 
 _AGES: Final = ("oldest", "blocked_oldest")

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import Final
 
 from qmon.model.layout.layout import Layout
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.client_samples import ClientSample
 from qmon.model.samples.polled_samples import MessageSample
+from qmon.model.texts import Text
 from qmon.model.view import QueueView
 
 # If this many messages were read, there may be more.
 _MOST_MESSAGES: Final = 200
 
 
-class Unknown(StrEnum):
+class Unknown(Text):
     """Why a value of a consumer is unknown."""
 
     NO_SESSION = "the tables of the library do not contain the worker's session"
@@ -31,6 +31,7 @@ class Unknown(StrEnum):
     NO_TIME = "no column shows when the message was taken"
     HOLDS_NONE = "the consumer holds no message"
     NO_RATE_YET = "qmon counts the messages of this consumer since this screen was opened; wait a few seconds"
+    SESSIONS_UNSEEN = "qmon cannot see the sessions of this queue's consumers"
     NO_STATE = "the activity of a session is not visible, or the session is unknown"
 
 
@@ -121,7 +122,7 @@ def list_consumers(queue: QueueView, sampled_at: float) -> ConsumerList:
         found.append(_with_messages(named, messages, queue, True, True))
     found.sort(key=lambda each: (-(each.holds or 0), each.name.casefold(), each.key))
     whole = (seen is not None and seen.whole) or (queue.workers is not None)
-    why = "" if whole else queue.consumers.reason or "qmon cannot see the sessions of this queue's consumers"
+    why = "" if whole else queue.consumers.reason or Unknown.SESSIONS_UNSEEN
     return ConsumerList(tuple(found), whole, why)
 
 

@@ -14,10 +14,24 @@ from enum import StrEnum
 from math import ceil
 from typing import Final
 
-from qmon.model.formatting import duration, percent, rate
+from qmon.model.formatting import count_text, duration, percent, rate
 from qmon.model.rates.flow import Flow
 from qmon.model.rates.net_rate import NetRate, current_net_rate
+from qmon.model.texts import Text
 from qmon.model.trend import Rise
+
+
+class ForecastText(Text):
+    """When a queue drains, or why it does not."""
+
+    EMPTY = "empty"
+    NOT_MOVING = "not moving"
+    DRAINS_IN = "drains in {time}"
+    DRAINS_ABOUT = "drains in {time} ± {share}"
+    DRAINS_WITHIN = "drains within {time}"
+    GROWING = "growing {rate}/s"
+    NEEDS_CONSUMERS = "{growing}: needs ≥ {more}"
+
 
 # For a growing queue, qmon forecasts the mean net rate over the next seconds (this many) and the band of this rate.
 AHEAD_S: Final = 60.0
@@ -32,7 +46,6 @@ _STEADY_SHARE: Final = 0.02
 # The trend is unclear if the error of the net rate exceeds this share of pushes or pops.
 _UNCLEAR_SHARE: Final = 0.2
 _FOREVER_S: Final = 30 * 86400.0
-_NEEDS: Final = ": needs ≥ "
 
 
 class Trend(StrEnum):
@@ -64,16 +77,18 @@ class Forecast:
         if self.trend is Trend.GROWING:
             return self
         growth = (rise.now - rise.before) / rise.over_s
-        return Forecast(Trend.GROWING, growth=growth, text=f"growing {rate(growth)}/s")
+        return Forecast(Trend.GROWING, growth=growth, text=ForecastText.GROWING.render(rate=rate(growth)))
 
     @property
     def while_paused(self) -> Forecast:
         """The forecast without the number of consumers needed, which does not apply during a pause."""
-        return replace(self, text=self.text.partition(_NEEDS)[0])
+        if self.growth is None or self.trend is not Trend.GROWING:
+            return self
+        return replace(self, text=ForecastText.GROWING.render(rate=rate(self.growth)))
 
 
 # The forecast of a queue whose messages are not popped.
-UNMOVED: Final = Forecast(Trend.STEADY, growth=0.0, text="not moving")
+UNMOVED: Final = Forecast(Trend.STEADY, growth=0.0, text=ForecastText.NOT_MOVING)
 
 
 def forecast_drain(ready: float | None, ticks: Sequence[tuple[float, Flow]], consumers: int | None = None) -> Forecast:
@@ -100,7 +115,7 @@ def forecast_drain(ready: float | None, ticks: Sequence[tuple[float, Flow]], con
     pushed, popped = _rates(ticks, drift.seconds)
     net = drift.net
     if ready == 0 and abs(net) <= max(0.5, _STEADY_SHARE * pushed):
-        return Forecast(Trend.STEADY, text="empty")
+        return Forecast(Trend.STEADY, text=ForecastText.EMPTY)
     if popped == 0 and pushed == 0 and ready > 0:
         return _unmoved_forecast(ready)
     unsure = SIGMAS * drift.error
@@ -118,21 +133,23 @@ def forecast_drain(ready: float | None, ticks: Sequence[tuple[float, Flow]], con
 
 def _unmoved_forecast(ready: float) -> Forecast:
     if ready == 0:
-        return Forecast(Trend.STEADY, text="empty")
+        return Forecast(Trend.STEADY, text=ForecastText.EMPTY)
     return UNMOVED
 
 
 def _drain_text(left: float, band: float) -> str:
     if band >= left:
-        return f"drains within {duration(left + band)}"
-    return f"drains in {duration(left)}" + (f" ± {percent(band / left)}" if band / left >= 0.005 else "")
+        return ForecastText.DRAINS_WITHIN.render(time=duration(left + band))
+    if band / left < 0.005:
+        return ForecastText.DRAINS_IN.render(time=duration(left))
+    return ForecastText.DRAINS_ABOUT.render(time=duration(left), share=percent(band / left))
 
 
 def _growing_forecast(ready: float, drift: NetRate, popped: float, consumers: int | None) -> Forecast:
-    text = f"growing {rate(drift.net)}/s"
+    text = ForecastText.GROWING.render(rate=rate(drift.net))
     if consumers and popped > 0 and ready > popped:
         more = ceil(drift.net / (popped / consumers))
-        text += f"{_NEEDS}{more} more consumer{'' if more == 1 else 's'}"
+        text = ForecastText.NEEDS_CONSUMERS.render(growing=text, more=count_text(more, "more consumer"))
     return Forecast(Trend.GROWING, growth=drift.net, text=text, growth_band=SIGMAS * drift.error_ahead(AHEAD_S))
 
 

@@ -26,7 +26,7 @@ class Reason(Text):
 
     # The role, the settings or the server hide a value.
     MASKED = "column {column} is masked for your role: {grant}"
-    SEQUENCE_UNREADABLE = "your role may not read {names}: run GRANT SELECT"
+    SEQUENCE_UNREADABLE = "your role may not read {names}: run GRANT SELECT ON SEQUENCE {sequences}"
     SESSIONS_UNSEEN = "your role cannot see sessions or their statements"
     HOLDERS_AGE_UNSEEN = "the age of the transactions that hold the messages is unknown"
     TABLE_UNSEEN = "your role cannot see the table that holds the messages"
@@ -101,8 +101,8 @@ class Reason(Text):
     NO_BLOCKED_TIME = "no column for the time when a message was blocked"
     NO_PUSH_TIME = "no column for the push time"
     NO_START_TIME = "no column for the start time"
-    UNTIMED = "no start time in {column} for {untimed} of {count} messages in progress"
-    UNTIMED_ROWS = "no start time in {untimed} of {count} messages in progress"
+    UNTIMED = "no start time in {column} for {untimed:,} of {count:,} messages in progress"
+    UNTIMED_ROWS = "no start time in {untimed:,} of {count:,} messages in progress"
     CLIENTS_UNSEEN = "no session was seen at work on this queue"
     NO_TIME_ZONE = '`{column}` has no time zone: set times = "utc", "local" or a zone such as "Europe/Berlin"'
     CLOCK_BEHIND = "{age} by its push time, but a producer's clock is behind"

@@ -150,6 +150,12 @@ class QueueSamples:
     strange_every_s: float = 0.0
     values: Mapping[str, KeptValue] = field(default_factory=dict)
 
+    def depends_on_strange(self, figure: str) -> bool:
+        """Return whether a figure is unknown because of messages in unknown states."""
+        if self.strange is None or figure not in self.unknown:
+            return False
+        return self.strange.hides is None or figure in self.strange.hides
+
     @property
     def waiting(self) -> int | None:
         """The number of ready, scheduled and blocked messages of a group's queue, if all were counted in this poll."""

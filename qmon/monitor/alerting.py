@@ -27,6 +27,7 @@ from qmon.model.alerts.latches import (
 )
 from qmon.model.alerts.notices import Notice, SentNotice, notices_for, select_due_notices
 from qmon.model.figure import Severity
+from qmon.model.verdicts.access_verdicts import AccessVerdictText
 from qmon.model.view import View
 from qmon.monitor.source import Phase, SourceState
 from qmon.redact import hide_secrets
@@ -105,7 +106,7 @@ class Alerting:
             self._lost_reason = ""
             self._memory = record_view(self._rules, event, self._memory)
         elif event is not None and event.phase is Phase.LOST:
-            self._lost_reason = event.reason or "no connection"
+            self._lost_reason = event.reason or AccessVerdictText.NO_CONNECTION
         if self._lost_reason:
             self._memory = record_loss(self._rules, self._target, self._lost_reason, now, self._memory)
         if self._muted_until is not None and now >= self._muted_until:

@@ -22,6 +22,7 @@ from qmon.model.samples.polled_samples import (
 )
 from qmon.model.samples.server_state_samples import SettingSample
 from qmon.model.standby import standby_for
+from qmon.model.texts import Text
 from qmon.monitor.background.fragmentation_reader import FragmentationReader
 from qmon.monitor.background.plan_reader import PlanReader
 from qmon.monitor.background.slow_reads import SlowReads
@@ -41,12 +42,34 @@ from qmon.monitor.probes.row_locks import RowLocks
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target_history import TargetHistory
 
+
+class CheckupText(Text):
+    """What qmon needs connections for, and what it cannot read."""
+
+    POLLS = "the polls"
+    SLOW_READS = (
+        "exact counts of deep queues, the full search for the oldest message, and reading the catalog again during"
+        " polls"
+    )
+    WAITS = "waits over time, on servers that do not count waits"
+    ACTIONS = "actions while the dashboard is open"
+    NO_BACKGROUND = "one poll needs no background reader"
+    ROWS_HIDDEN = "{why}: all figures from rows are lower bounds; {helps}"
+    COLUMN_HIDDEN = "{why}: figures that need this column are unknown; {helps}"
+    UP_TO_DATE = "up to date"
+    STANDBY = (
+        "a standby, {delay}: the primary's counters, sequences and sessions are not available, and actions are not"
+        " possible"
+    )
+    NO_INDEX = "an index is missing"
+
+
 # What `qmon connect` uses each connection for, in the order of opening.
 CONNECTION_USES: Final = (
-    "the polls",
-    "exact counts of deep queues, the full search for the oldest message, and reading the catalog again during polls",
-    "waits over time, on servers that do not count waits",
-    "actions while the dashboard is open",
+    CheckupText.POLLS,
+    CheckupText.SLOW_READS,
+    CheckupText.WAITS,
+    CheckupText.ACTIONS,
 )
 
 
@@ -182,7 +205,7 @@ def _check_folding(connection: Connection, engine: Engine, resolved: Resolved) -
     """Run and evaluate one poll, and return the figures and rules that raise an exception."""
 
     def refuse(_: Session) -> Connection:
-        raise NoConnectionLeft("one poll needs no background reader")
+        raise NoConnectionLeft(CheckupText.NO_BACKGROUND)
 
     collector = Collector("doctor", engine, connection, SlowReads(engine, refuse))
     collector.watch_queues(resolved)
@@ -232,10 +255,10 @@ def _check_visibility(
     for statement in statements.statements_for_tables("partial", tables):
         for found in to_records(PartialSample, connection.fetch(statement.bound)):
             if found.column_name is None:
-                problem = f"{found.why}: all figures from rows are lower bounds; {found.helps}"
+                problem = CheckupText.ROWS_HIDDEN.render(why=found.why, helps=found.helps)
                 yield Check("(rows)", queue, problem=problem)
             else:
-                problem = f"{found.why}: figures that need this column are unknown; {found.helps}"
+                problem = CheckupText.COLUMN_HIDDEN.render(why=found.why, helps=found.helps)
                 yield Check(f"({found.column_name})", queue, problem=problem)
 
 
@@ -252,11 +275,8 @@ def _check_standby(connection: Connection, statements: StatementCache) -> Iterat
         )
         server = with_replica(server, found)
     if (standby := standby_for(server)) is not None:
-        how = standby.delay_text or "up to date"
-        problem = (
-            f"a standby, {how}: the primary's counters, sequences and sessions are not available, and actions are not"
-            " possible"
-        )
+        delay = standby.delay_text or CheckupText.UP_TO_DATE
+        problem = CheckupText.STANDBY.render(delay=delay)
         yield Check("(standby)", problem=problem, expected=not standby.delay_text)
 
 
@@ -275,7 +295,7 @@ def _check_scans(
     for each in propose_indexes(spec.layout, spec.facts, engine, partitioned=partitioned):
         figures = ", ".join(each.figures)
         yield Check(
-            f"({figures})", spec.layout.queue, problem="an index is missing", expected=True, index=each.statement
+            f"({figures})", spec.layout.queue, problem=CheckupText.NO_INDEX, expected=True, index=each.statement
         )
 
 

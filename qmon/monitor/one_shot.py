@@ -11,12 +11,22 @@ from qmon.errors import Unreachable
 from qmon.model.cost_budget import UNLIMITED
 from qmon.model.formatting import duration
 from qmon.model.groups.configured_queue import ConfiguredQueue
+from qmon.model.texts import Text
 from qmon.model.view import View
 from qmon.monitor.open import open_poller
 from qmon.monitor.poll.poller import FIRST_READ_S
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
 from qmon.monitor.state.target_history import TargetHistory
+
+
+class OneShotText(Text):
+    """Why a target has no figures."""
+
+    NO_ANSWER = "{target} does not answer"
+    TOO_FEW_POLLS = "no answer within {time}: {finished:,} of {polls:,} polls finished"
+    TRYING_AGAIN = "{reason}; trying again"
+
 
 MORE_POLLS: Final = 2
 _ANSWER_S: Final = 15.0
@@ -59,7 +69,7 @@ def view_over(
         first=first,
     )
     if not views:
-        raise Unreachable(f"{target.name} does not answer")
+        raise Unreachable(OneShotText.NO_ANSWER.render(target=target.name))
     return views[-1]
 
 
@@ -87,7 +97,7 @@ def view_after(
         target, layouts, interval_s=interval_s, timeout_s=timeout_s, is_enough=is_enough, first=first
     )
     if len(views) < polls and not in_time:
-        raise Unreachable(f"no answer within {duration(timeout_s)}: {len(views)} of {polls} polls finished")
+        raise Unreachable(OneShotText.TOO_FEW_POLLS.render(time=duration(timeout_s), finished=len(views), polls=polls))
     return views[-1]
 
 
@@ -125,7 +135,7 @@ def _collect_views(
         if not state.catalog or len(problems) == _TRIES:
             done.set()
         else:
-            report(f"{state.reason}; trying again")
+            report(OneShotText.TRYING_AGAIN.render(reason=state.reason))
 
     def sink(event: Event) -> None:
         if isinstance(event, SourceState):

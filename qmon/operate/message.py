@@ -29,7 +29,7 @@ class MessageText(Text):
     ID_FORM = "ids of this queue have the form {form}"
     NO_TABLE = "{table} does not exist, or your role may not see it"
     NO_COLUMN = "{table} has no column {column}"
-    CUT_KEY = "{columns} has {limit} characters or more: qmon cannot name this message of {table}"
+    CUT_KEY = "{columns} has {limit:,} characters or more: qmon cannot name this message of {table}"
     KEY_UNREADABLE = "your role may not read the key of {table}"
     NOT_A_SESSION = "{column} is a {kind}: the consumer's session is unknown"
     OWNER_IS_NAME = "the owner is a name: the consumer's session is unknown"

@@ -24,7 +24,7 @@ class StructureText(Text):
     LONG_KEY = "the key of {table} has more than {limit} columns"
     COLUMN = "{column} is {type}"
     INEXACT_KEY = "the key of {table} has no exact text form: {columns}"
-    CUT_VALUE = "{column} of {table} has a value of {limit} characters or more: qmon cannot address this row"
+    CUT_VALUE = "{column} of {table} has a value of {limit:,} characters or more: qmon cannot address this row"
     NOT_A_TABLE = "{table} is not a table: qmon acts on ordinary and partitioned tables only"
     REMOTE_PARTITIONS = (
         "{table} has partitions on another server: {partitions}; qmon cannot change the rows of both servers in one"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatchcase
 from pathlib import Path
+from string import Formatter
 from typing import Final
 
 import pytest
@@ -33,7 +34,7 @@ BOUNDS: Final = frozenset(
 
 def shown(reason: Reason) -> str:
     """Return the text as a user sees it, with ``x`` in its fields."""
-    return reason.render(**dict.fromkeys(re.findall(r"(?<!{){(\w+)}", reason), "x"))
+    return "".join(literal + ("" if name is None else "x") for literal, name, _, _ in Formatter().parse(reason))
 
 
 @pytest.mark.parametrize("reason", sorted(set(Reason) - BOUNDS), ids=lambda reason: reason.name)

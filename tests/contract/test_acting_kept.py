@@ -15,11 +15,18 @@ from qmon.model.operation_records import Choice, OwnerState, RedriveLimits
 from qmon.model.reasons import Reason
 from qmon.monitor.one_shot import view_over
 from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, check_can_archive
+from qmon.operate.actions.purge import PurgeText
+from qmon.operate.actions.requeue import RequeueText
+from qmon.operate.actions.undo import UndoText
 from qmon.operate.operator import Operator
+from qmon.operate.plan.required_rights import RightsText
 from qmon.operate.run.pacing import archive_pace
+from qmon.operate.run.prepared_action import ApplyText
+from qmon.operate.run.verification import TriggerText
 from tests.contract.operating import applied, desk_at
 from tests.facts import connected, query
 from tests.queues import ENGINE, made, opened, target_of
+from tests.wordings import has, pattern
 
 JOBS = Layout(
     "jobs",
@@ -32,6 +39,7 @@ JOBS = Layout(
 )
 TAKEN = "taken timestamptz DEFAULT now() - interval '1 day')"
 WORKING = Choice(state="in_progress", owner_states=frozenset(OwnerState))
+HIDDEN = "your role may not read it"  # as the server's row says
 
 
 def keyless(url: str, *ids: str) -> None:
@@ -54,6 +62,11 @@ def role(database: str) -> Iterator[str]:
         query(database, f"DROP ROLE {name}")
 
 
+def not_undoable(count: int, messages: str) -> str:
+    which = RequeueText.PARTLY_COUNT.render(up_to="", lost=count, messages=messages)
+    return RequeueText.PARTLY.render(which=which, why=RequeueText.SAME_VALUES.render(columns="id"))
+
+
 def named(url: str) -> str:
     return url.partition("//")[2].partition("@")[0]
 
@@ -65,8 +78,8 @@ def test_the_plan_of_a_requeue_says_which_rows_without_a_key_cannot_be_undone(da
     prepared = operator.requeue(JOBS, WORKING)
     assert prepared.plan.undo.possible
     assert prepared.plan.undo.notes == (
-        "3 of 5 messages cannot be undone: other messages have the same id, or the value is NULL",
-        "an undo only restores messages that have not been popped again",
+        not_undoable(3, "5 messages"),
+        RequeueText.NOT_POPPED_AGAIN,
     )
     done = applied(prepared)
     query(database, "UPDATE jobs SET status = 'working' WHERE id = 1")
@@ -83,7 +96,7 @@ def test_the_plan_of_a_requeue_says_which_rows_without_a_key_cannot_be_undone(da
 def test_only_the_rows_that_are_meant_count_as_alike(database: str, tmp_path: Path) -> None:
     keyless(database, "1", "2", "2", "7")
     notes = Operator(desk_at(database, tmp_path)).requeue(JOBS, replace(WORKING, ids=("1", "7"))).plan.undo.notes
-    assert notes == ("an undo only restores messages that have not been popped again",)
+    assert notes == (RequeueText.NOT_POPPED_AGAIN,)
 
 
 @pytest.mark.parametrize("act", ["requeue", "redrive"])
@@ -96,12 +109,10 @@ def test_a_requeue_of_which_nothing_could_be_undone_says_so_beforehand(database:
     else:
         prepared = operator.requeue(JOBS, WORKING)
     assert not prepared.plan.undo.possible
-    assert prepared.plan.undo.notes == (
-        "3 of 3 messages cannot be undone: other messages have the same id, or the value is NULL",
-    )
+    assert prepared.plan.undo.notes == (not_undoable(3, "3 messages"),)
     done = applied(prepared)
     assert done.done == 3
-    assert operator.undo(done.operation).plan.refused == f"{act} {done.operation} cannot be undone"
+    assert operator.undo(done.operation).plan.refused == UndoText.NOT_UNDOABLE.render(kind=act, id=done.operation)
 
 
 def wide(url: str, columns: int, dropped: int = 0) -> Layout:
@@ -120,11 +131,9 @@ def test_a_table_with_too_many_columns_for_the_trash_is_refused_in_the_plan(
 ) -> None:
     layout = wide(database, columns)
     prepared = Operator(desk_at(database, tmp_path)).purge(layout, Choice(state="ready"))
-    assert prepared.plan.refused == (
-        f"public.wide is too wide for the trash: its {columns} columns and 3 of the trash are more than the 1600 that a"
-        " table can have"
-    )
-    with pytest.raises(BadInput, match="nothing was changed"):
+    assert has(prepared.plan.refused, PurgeText.TOO_WIDE, table="public.wide")
+    assert str(columns) in str(prepared.plan.refused)
+    with pytest.raises(BadInput, match=pattern(ApplyText.UNCHANGED)):
         applied(prepared)
     assert query(database, "SELECT count(*) FROM wide") == [(5,)]
 
@@ -157,10 +166,8 @@ def test_rows_too_long_for_the_trash_are_refused_in_the_plan_if_all_are_and_else
     assert query(database, "SELECT id FROM wide") == [(1,)]
     query(database, "ALTER TABLE wide " + ", ".join(f"ALTER {each} SET NOT NULL" for each in numbers))
     refused = operator.purge(layout, Choice(state="ready")).plan.refused
-    assert refused == (
-        "public.wide is too wide for the trash: its rows have 8187 bytes or more with the columns of the trash, and the"
-        " server stores 8160"
-    )
+    assert has(refused, PurgeText.TOO_WIDE, table="public.wide")
+    assert "8187" in str(refused), "the bytes of a row"
 
 
 def test_an_action_on_columns_that_our_role_may_not_read_is_refused_with_their_names(
@@ -173,22 +180,22 @@ def test_an_action_on_columns_that_our_role_may_not_read_is_refused_with_their_n
     query(database, f"GRANT INSERT, UPDATE, DELETE ON jobs TO {named(role)}")
     query(database, f"GRANT SELECT (id, status, body, taken) ON jobs TO {named(role)}")
     operator = Operator(desk_at(role, tmp_path))
-    helps = f"this helps: GRANT SELECT ON public.jobs TO {named(role)}"
-    hidden = "qmon cannot move or save rows of public.jobs unchanged"
-    assert operator.purge(JOBS, Choice(state="in_progress")).plan.refused == (
-        f"{hidden} (secret: your role may not read it; tries: your role may not read it); {helps}"
-    )
-    assert operator.requeue(JOBS, WORKING).plan.refused == f"{hidden} (tries: your role may not read it); {helps}"
+    helps = f"GRANT SELECT ON public.jobs TO {named(role)}"
+
+    def refusal(*columns: str) -> str:
+        why = [RightsText.COLUMN.render(column=each, why=HIDDEN) for each in columns]
+        return RightsText.NOT_KEEPABLE.render(table="public.jobs", why="; ".join(why), helps=helps)
+
+    assert operator.purge(JOBS, Choice(state="in_progress")).plan.refused == refusal("secret", "tries")
+    assert operator.requeue(JOBS, WORKING).plan.refused == refusal("tries")
     query(database, f"GRANT SELECT (tries, secret) ON jobs TO {named(role)}")
-    assert operator.purge(JOBS, Choice(state="in_progress")).plan.refused == (
-        f"{hidden} (ctid: your role may not read it); {helps}"
-    )
+    assert operator.purge(JOBS, Choice(state="in_progress")).plan.refused == refusal("ctid")
     query(database, f"GRANT SELECT ON jobs TO {named(role)}")
     done = applied(operator.purge(JOBS, Choice(state="in_progress")))
     assert done.done == 3
     query(database, f"REVOKE SELECT ON jobs FROM {named(role)}")
     query(database, f"GRANT SELECT (id, status, body, taken) ON jobs TO {named(role)}")
-    assert "secret: your role may not read it" in (operator.undo(done.operation).plan.refused or "")
+    assert has(operator.undo(done.operation).plan.refused, RightsText.COLUMN, column="secret", why=HIDDEN)
     query(database, f"GRANT SELECT ON jobs TO {named(role)}")
     assert applied(operator.undo(done.operation)).done == 3
 
@@ -238,9 +245,10 @@ def test_a_masked_column_is_refused_by_name_where_it_would_be_kept(
             query(database, f"GRANT {masked} TO {named(role)}")
         label(database, masked if by_group else named(role), "body")
         label(database, named(role), "tries", provider="other", of_role="NOT MASKED")
-        assert operator.purge(JOBS, Choice(state="in_progress")).plan.refused == (
-            "qmon cannot move or save rows of public.jobs unchanged (body: it is masked for your role (anon)); this"
-            " helps: use a role without masks"
+        assert operator.purge(JOBS, Choice(state="in_progress")).plan.refused == RightsText.NOT_KEEPABLE.render(
+            table="public.jobs",
+            why=RightsText.COLUMN.render(column="body", why="it is masked for your role (anon)"),
+            helps="use a role without masks",
         )
         # A requeue stores other columns.
         assert operator.requeue(JOBS, WORKING).plan.refused is None
@@ -294,7 +302,7 @@ def test_an_archive_whose_rows_a_trigger_puts_back_fails_and_moves_nothing(datab
     archiver = Archiver(
         lambda: ENGINE.connect(target_of(database), ARCHIVE_SESSION), ENGINE, layout, archive_pace(10, 0.0), stop
     )
-    with pytest.raises(BadInput, match="a trigger puts rows back into the table, or inserts other rows: spring"):
+    with pytest.raises(BadInput, match=pattern(TriggerText.PUT_BACK, triggers="spring")):
         # Without the check this never ends, because archived rows come back.
         archiver.run(lambda now: stop.set() if now.moved > 100 else None, until_empty=True)
     assert (archiver.result().moved, archiver.result().ended) == (0, "failed")

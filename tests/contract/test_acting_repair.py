@@ -13,10 +13,12 @@ from qmon.model.operation_records import OperationKind, OperationState
 from qmon.operate.actions.ring_repair import RepairText, prepare_repair
 from qmon.operate.actions.ring_scan import MIN_AGE_S
 from qmon.operate.context import ReadOnly
+from qmon.operate.plan.allowed_actions import NotAllowed
 from qmon.operate.run.prepared_action import PreparedAction
 from tests.contract.operating import YES, applied, desk_at
 from tests.facts import query, wait_until
 from tests.queues import call, made, opened, run
+from tests.wordings import has, pattern
 
 RINGS = ("ring", "ring_pointer", "ring_subscribers")
 
@@ -91,7 +93,7 @@ def test_what_an_open_transaction_may_have_drawn_is_skipped_until_it_ends(databa
             with producer.transaction():
                 run(producer, "SELECT nextval('orders_push_seq')")
                 prepared = aged(database, tmp_path, layout, 2)
-                named = [f"session {each.session_id}" for each in (producer, consumer)]
+                named = [RepairText.SESSION.render(session=each.session_id) for each in (producer, consumer)]
                 assert all(any(each in line for line in prepared.plan.consequences) for each in named)
                 result = applied(prepared)
                 assert (result.done, result.skipped, result.changed) == (0, 2, 0)
@@ -154,12 +156,12 @@ def test_a_repair_that_is_stopped_says_so_and_keeps_what_it_did(database: str, t
 def test_what_cannot_be_repaired_is_refused_with_the_reason(database: str, tmp_path: Path) -> None:
     context = desk_at(database, tmp_path)
     classic = prepare_repair(context, made(database, "ring_classic", "classic"))
-    assert classic.plan.refused is not None and "have a turn" in classic.plan.refused
-    with pytest.raises(BadInput, match="have a turn"):
+    assert classic.plan.refused is not None and has(classic.plan.refused, NotAllowed.RING_WITHOUT_TURN)
+    with pytest.raises(BadInput, match=pattern(NotAllowed.RING_WITHOUT_TURN)):
         applied(classic)
     layout = made(database, "ring")
     foreign = prepare_repair(context, replace(layout, routines=()))
-    assert foreign.plan.refused is not None and "did not install" in foreign.plan.refused
+    assert foreign.plan.refused is not None and has(foreign.plan.refused, RepairText.NOT_INSTALLED)
     line = prepare_repair(context, made(database, "fifo", "line"))
     assert line.plan.refused == classic.plan.refused
     draw(database, "push_seq")

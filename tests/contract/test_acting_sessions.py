@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import secrets
 import threading
 from collections.abc import Iterator
@@ -16,14 +15,15 @@ import pytest
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import Choice, OperationKind, OperationState, OwnerState
-from qmon.operate.actions.end_session import prepare_end_session
-from qmon.operate.actions.end_sessions import EndSessions
-from qmon.operate.actions.requeue_sessions import prepare_requeue_sessions
+from qmon.operate.actions.end_session import EndSessionText, prepare_end_session
+from qmon.operate.actions.end_sessions import EndSessions, EndSessionsText
+from qmon.operate.actions.requeue_sessions import RequeueSessionsText, prepare_requeue_sessions
 from qmon.operate.context import Permission, ReadOnly
 from tests.contract.operating import applied, desk_at
 from tests.contract.sessions import pid, waiting
 from tests.facts import connected, odbc, query, wait_until
 from tests.queues import BYTES, call, made, opened, routine
+from tests.wordings import has, pattern
 
 
 @pytest.fixture
@@ -59,9 +59,10 @@ def test_the_plan_says_who_may_block_the_next(database: str, blocker: pyodbc.Con
 
     both = "DO $$ BEGIN UPDATE items SET note = 'e' WHERE id = 3; UPDATE items SET note = 'e' WHERE id = 1; END $$"
     with waiting(database, both):
-        assert "may block other sessions" not in told(), "no session waits for it"
+        assert not has(told(), EndSessionText.NEXT_BLOCKER), "no session waits for it"
         with waiting(database, "UPDATE items SET note = 'f' WHERE id = 3"):
-            assert re.search(r"After that, session \d+ may block other sessions: 1 session waits for \d+, too", told())
+            assert has(told(), EndSessionText.NEXT_BLOCKER)
+            assert "1 session waits" in told()
             blocker.rollback()
 
 
@@ -73,7 +74,11 @@ def test_who_idles_in_a_transaction_is_terminated(database: str, blocker: pyodbc
         plan = prepared.plan
         assert (plan.kind, plan.count, plan.refused, plan.undo.possible) == (OperationKind.END_SESSION, 1, None, False)
         told = "\n".join((*plan.consequences, *plan.risks))
-        assert "mailer" in told and "blocks 1 session, 1 directly: shop" in told and "rolled back" in told
+        assert (
+            "mailer" in told
+            and has(told, EndSessionText.BLOCKS, sessions="1 session", directly="1")
+            and has(told, EndSessionText.CHANGES_ROLLED_BACK)
+        )
         assert "pg_terminate_backend" in plan.sql[0]
         result = applied(prepared)
         waiter.join(120)
@@ -107,7 +112,7 @@ def test_what_runs_is_cancelled_and_its_session_lives(
         assert there(database, session)
         assert (result.done, result.skipped) == ((0, 1) if savepoints else (1, 0))
         if savepoints:
-            assert "savepoints" in result.notes[0]
+            assert has(result.notes[0], EndSessionsText.CANCELLED)
             assert applied(prepare_end_session(context, session, None)).done == 1
             assert not there(database, session)
         assert query(database, "SELECT note FROM items WHERE id = 1 FOR UPDATE NOWAIT") == [("a",)]
@@ -119,7 +124,7 @@ def test_another_session_by_the_same_number_is_never_ended(
     session = pid(blocker)
     context = desk_at(database, tmp_path)
     refused = prepare_end_session(context, session, began(database, session) - 60).plan.refused
-    assert refused is not None and "a different session now" in refused
+    assert refused is not None and has(refused, EndSessionText.OTHER_SESSION)
     # The start is the same, but the server assigns the number to another session between plan and apply.
     prepared = prepare_end_session(context, session, began(database, session))
     assert isinstance(prepared._work, EndSessions)
@@ -139,7 +144,7 @@ def test_whose_transaction_is_another_by_now_is_left_alone(
     blocker.execute("UPDATE items SET note = 'e' WHERE id = 2")
     result = applied(prepared)
     assert (result.done, result.changed) == (0, 1)
-    assert "not ended" in result.notes[0]
+    assert has(result.notes[0], EndSessionsText.NOT_ENDED)
     blocker.commit()
     assert query(database, "SELECT note FROM items WHERE id = 2") == [("e",)]
 
@@ -158,13 +163,13 @@ def test_who_has_gone_holds_nothing_or_is_ours_is_refused(
             applied(prepare_end_session(context, number, None))
         return plan.refused
 
-    assert "blocks no other session" in refused(session)
+    assert has(refused(session), EndSessionText.BLOCKS_NONE)
     with opened(database) as ours:
-        assert "belongs to qmon" in refused(ours.session_id)
-    assert "session 1 no longer exists" in refused(1)
+        assert has(refused(ours.session_id), EndSessionText.OF_QMON)
+    assert has(refused(1), EndSessionText.GONE, session="1")
     background = query(database, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'")[0][0]
     assert "checkpointer" in refused(int(str(background)))
-    assert "the prepared transaction no longer exists" in refused(0)
+    assert has(refused(0), EndSessionText.PREPARED_GONE)
     with pytest.raises(BadInput):
         prepare_end_session(context, -1, None)
     assert query(database, "SELECT count(*) FROM pg_namespace WHERE nspname = 'qmon'") == [(0,)]
@@ -182,7 +187,7 @@ def test_a_role_without_the_right_is_told_the_grant(database: str, blocker: pyod
             refused = prepare_end_session(context, session, None).plan.refused
             assert refused is not None and f"GRANT pg_signal_backend TO {role}" in refused
             superuser = prepare_end_session(context, pid(blocker), None).plan.refused
-            assert superuser is not None and "only a superuser" in superuser
+            assert superuser is not None and has(superuser, EndSessionText.SUPERUSER_ONLY)
             query(database, f"REVOKE pg_read_all_stats FROM {role}")
             refused = prepare_end_session(context, session, None).plan.refused
             assert refused is not None and f"GRANT pg_read_all_stats TO {role}" in refused
@@ -200,11 +205,16 @@ def test_nothing_is_ended_read_only_or_without_what_a_prod_target_asks_for(
         applied(prepare_end_session(context, session, None))
     prod = desk_at(database, tmp_path, prod=True)
     prepared = prepare_end_session(prod, session, None)
-    for wrong in (Permission("why"), Permission("", f"session {session}"), Permission("why", f"session {session + 1}")):
+    name = EndSessionText.SESSION.render(session=session)
+    for wrong in (
+        Permission("why"),
+        Permission("", name),
+        Permission("why", EndSessionText.SESSION.render(session=session + 1)),
+    ):
         with pytest.raises(BadInput):
             applied(prepared, wrong)
     assert there(database, session)
-    assert applied(prepared, Permission("why", f"session {session}")).done == 1
+    assert applied(prepared, Permission("why", name)).done == 1
 
 
 def popping(url: str, layout: Layout, raw: pyodbc.Connection) -> int:
@@ -240,7 +250,7 @@ def test_what_a_transaction_holds_too_long_is_requeued_by_ending_its_session(
         plan = prepared.plan
         assert (plan.kind, plan.unit, plan.count, plan.refused) == (OperationKind.REQUEUE, "session", 1, None)
         assert [row.owner for row in plan.first] == [f"mailer ({session})"]
-        assert "1 message will be ready again" in "\n".join(plan.consequences)
+        assert has("\n".join(plan.consequences), RequeueSessionsText.READY_AGAIN, messages="1 message")
         assert [each.count for each in plan.left_out] == [1]  # the producer: none of its rows is visible
         assert prepare_requeue_sessions(context, layout, replace(now, owner="somebody")).plan.refused
         assert prepare_requeue_sessions(context, layout, replace(now, owner=str(session))).plan.count == 1
@@ -270,9 +280,7 @@ def test_who_is_at_work_is_left_out_unless_asked_for(database: str, tmp_path: Pa
             lambda: query(database, f"SELECT 1 FROM pg_stat_activity WHERE pid = {session} AND state = 'active'")
         )
         plan = prepare_requeue_sessions(context, layout, Choice(older_than_s=0.0)).plan
-        assert plan.refused and [each.why for each in plan.left_out] == [
-            "sessions that are running a statement: owner alive"
-        ]
+        assert plan.refused and [each.why for each in plan.left_out] == [RequeueSessionsText.RUNNING]
         alive = Choice(older_than_s=0.0, owner_states=frozenset({OwnerState.ALIVE}))
         assert applied(prepare_requeue_sessions(context, layout, alive)).done == 1
         thread.join(120)
@@ -289,13 +297,13 @@ def _sleep(raw: pyodbc.Connection, failures: list[str]) -> None:
 
 
 def test_only_designs_that_delete_on_pop_are_requeued_so(database: str, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="a status keeps popped messages"):
+    with pytest.raises(BadInput, match=pattern(RequeueSessionsText.KEEPS_MESSAGES, design="status")):
         prepare_requeue_sessions(desk_at(database, tmp_path), made(database, "status"), Choice())
 
 
 def test_only_what_is_in_progress_is_requeued_so(database: str, tmp_path: Path) -> None:
     context, layout = desk_at(database, tmp_path), made(database, "naive")
     for state in ("ready", "dead"):
-        with pytest.raises(BadInput, match=f"not messages that are {state}"):
+        with pytest.raises(BadInput, match=pattern(RequeueSessionsText.NOT_IN_PROGRESS, state=state)):
             prepare_requeue_sessions(context, layout, Choice(state=state))
     assert prepare_requeue_sessions(context, layout, Choice(state="in_progress")).plan.refused

@@ -10,11 +10,13 @@ import pytest
 
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import Choice, OwnerState, Plan
+from qmon.operate.actions.end_session import EndSessionText
 from qmon.operate.context import OperatorContext
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at
 from tests.facts import connected, query
 from tests.queues import made, routine
+from tests.wordings import has
 
 ANY = frozenset(OwnerState)
 
@@ -79,5 +81,5 @@ def test_the_plan_to_end_a_session_shows_no_password(database: str, tmp_path: Pa
         session = int(blocker.execute("SELECT pg_backend_pid()").fetchval())
         blocker.execute(statement).fetchall()
         plan = Operator(desk_at(database, tmp_path)).end_session(session, None).plan
-    assert any("last statement" in line and "***" in line for line in plan.consequences)
+    assert any(has(line, EndSessionText.LAST_STATEMENT) and "***" in line for line in plan.consequences)
     assert "geheim" not in str(plan)

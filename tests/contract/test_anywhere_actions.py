@@ -14,9 +14,14 @@ from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operation_records import Choice, OperationKind, OwnerState
 from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, check_can_archive
+from qmon.operate.actions.end_session import EndSessionText
+from qmon.operate.actions.requeue_sessions import RequeueSessionsText
 from qmon.operate.actions.ring_repair import prepare_repair
 from qmon.operate.operator import Operator
+from qmon.operate.plan.selection import ChoiceText
+from qmon.operate.plan.transitions import TransitionText
 from qmon.operate.run.pacing import archive_pace
+from qmon.operate.table_structure import StructureText
 from qmon.pipeline.messages.archive_reader import find_archive, read_messages, survey_archive
 from tests.contract.anywhere import Place, execute, message, rolled_back, rows, some
 from tests.contract.anywhere_acting import draw, every_row, finished, planned
@@ -25,6 +30,7 @@ from tests.contract.anywhere_tables import JOB, JOBS
 from tests.contract.operating import applied
 from tests.contract.watching import watching
 from tests.facts import wait_until
+from tests.wordings import has, pattern
 
 ANY_OWNER: Final = frozenset(OwnerState)
 # Designs with a state column.
@@ -96,7 +102,7 @@ def test_a_requeue_puts_a_message_before_the_first_by_the_number_that_pops_go_by
     layout = replace(JOB, table=TableName(place.schema, "jobs"))
     place.run(JOBS, "INSERT INTO jobs VALUES (1, 9, 1, 'a'), (2, 7, 0, 'b'), (3, 8, 0, 'c'), (4, 9, 1, 'd')")
     prepared = operator.requeue(layout, Choice(ids=("4", "1")))
-    assert "to the front" in prepared.plan.consequences[0]
+    assert has(prepared.plan.consequences[0], TransitionText.TO_FRONT)
     assert finished(applied(prepared)) == 2
     assert place.ask("SELECT id FROM jobs WHERE state = 0 ORDER BY place, id") == ((1,), (4,), (2,), (3,))
 
@@ -111,7 +117,7 @@ def test_a_purge_and_its_undo_in_every_design_but_rings(
         before = every_row(place, layout)
         prepared = operator.purge(layout, Choice(state="ready"))
         if design == "heap" and place.sqlserver:
-            assert "cannot be identified" in (prepared.plan.refused or "")
+            assert has(prepared.plan.refused or "", StructureText.NO_KEY)
             continue
         gone = applied(prepared)
         assert finished(gone) == 3, design
@@ -145,7 +151,7 @@ def test_an_id_that_names_several_messages_is_refused_and_the_whole_key_is_not(
         "CREATE TABLE parts (tenant varchar(10) NOT NULL, id int NOT NULL, payload {text}, PRIMARY KEY (tenant, id))",
         "INSERT INTO parts VALUES ('acme', 7, 'a'), ('shop', 7, 'b'), ('shop', 8, 'c')",
     )
-    with pytest.raises(BadInput, match="one of these ids belongs to several"):
+    with pytest.raises(BadInput, match=pattern(ChoiceText.AMBIGUOUS_ID)):
         operator.purge(layout, Choice(ids=("7",)))
     assert finished(applied(operator.purge(layout, Choice(ids=("shop/7",))))) == 1
     assert place.ask("SELECT tenant, id FROM parts ORDER BY id, tenant") == (("acme", 7), ("shop", 8))
@@ -184,7 +190,7 @@ def test_what_an_open_transaction_holds_is_requeued_by_ending_its_session(
         prepared = operator.requeue(layout, now)
         plan = prepared.plan
         assert (plan.kind, plan.count, plan.refused) == (OperationKind.REQUEUE, 1, None), plan
-        assert f"session {consumer.session_id}" in plan.predicate
+        assert RequeueSessionsText.SESSION.render(session=consumer.session_id) in plan.predicate
         assert [each.count for each in plan.left_out] == [1]  # the producer: it holds only new rows
         assert finished(applied(prepared)) == 1
         wait_until(lambda: len(place.ask(next_of(place, layout))) == 3, what="the pop was rolled back")
@@ -252,16 +258,16 @@ def test_a_session_that_holds_up_others_is_ended_and_no_other_one(
 
             def held_up() -> bool:
                 plan = operator.end_session(holder.session_id, None).plan
-                return any("blocks 1 session" in line for line in plan.consequences)
+                return any(has(line, EndSessionText.BLOCKS, sessions="1 session") for line in plan.consequences)
 
             wait_until(held_up, what="a session waits")
-            assert "a different session now" in str(operator.end_session(holder.session_id, 1.0).plan.refused)
+            assert has(str(operator.end_session(holder.session_id, 1.0).plan.refused), EndSessionText.OTHER_SESSION)
             assert finished(applied(operator.end_session(holder.session_id, None))) == 1
             thread.join(120)
         assert rows(waiter, "SELECT place FROM jobs") == ((2,),)
     assert operator.end_session(0, None).plan.refused
     with place.opened() as ours:
-        assert "belongs to qmon" in str(operator.end_session(ours.session_id, None).plan.refused)
+        assert has(str(operator.end_session(ours.session_id, None).plan.refused), EndSessionText.OF_QMON)
     assert [each.kind for each in operator.read_operations()] == [OperationKind.END_SESSION]
 
 

@@ -10,11 +10,13 @@ import pytest
 from qmon.engines.base import Connection
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.operation_records import Choice
+from qmon.model.reasons import Reason
 from qmon.monitor.source import Focus
 from qmon.operate.operator import Operator
 from tests.contract.anywhere import Place, execute, rolled_back, rows
 from tests.contract.anywhere_sql import DELETE_FIRST, LOCK_NEXT, PLAIN
 from tests.contract.watching import watching
+from tests.wordings import pattern
 
 pytestmark = pytest.mark.each_form
 
@@ -61,7 +63,7 @@ def test_a_requeue_ends_the_session_that_holds_a_message_or_says_that_it_is_hidd
     with place.opened("consumer") as consumer, rolled_back(consumer):
         execute(consumer, DELETE_FIRST)
         if hides_locks(place):
-            with pytest.raises(Exception, match="optimized locking"):
+            with pytest.raises(Exception, match=pattern(Reason.ROWS_HIDDEN)):
                 operator.requeue(plain, choice)
         else:
             assert operator.requeue(plain, choice).plan.count == 1

@@ -12,10 +12,12 @@ from qmon.engines.base import Connection, Value
 from qmon.engines.result_records import to_records
 from qmon.errors import QueryFailed
 from qmon.model.layout.layout import Layout, TableName
+from qmon.model.reasons import Reason
 from qmon.model.view import View
 from qmon.monitor.background.table_scan import Scan
 from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.discovery.candidates import discover_queues
+from qmon.monitor.catalog.relation_kind import RelationText
 from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.monitor.doctor import run_checkup
 from qmon.monitor.probes.own_reads import OwnUses
@@ -28,6 +30,7 @@ from tests.contract.anywhere_sql import BROKER
 from tests.contract.anywhere_tables import ROWS, TABLES, layouts
 from tests.contract.watching import watching
 from tests.queues import DESIGNS
+from tests.wordings import has
 
 pytestmark = pytest.mark.once  # qmon polls in READ UNCOMMITTED, without row versions
 
@@ -51,7 +54,7 @@ def test_tables_of_every_making_have_the_figures_that_sql_counts(place: Place) -
         assert queues["tasks"].oldest.value == pytest.approx(3600, abs=120)
         if place.engine.name == "postgres":  # such a default has the time zone of whichever session inserted
             assert queues["local"].oldest.value is None
-            assert "time zone" in queues["local"].oldest.reason or "times" in queues["local"].oldest.reason
+            assert has(queues["local"].oldest.reason, Reason.NO_TIME_ZONE)
         else:
             assert queues["local"].oldest.value == pytest.approx(0, abs=120)
         place.run("DELETE FROM loose", "DELETE FROM heaped")
@@ -111,7 +114,8 @@ def test_tables_that_look_like_queues_are_found_and_other_names_are_refused_as_w
         (problem,) = resolve_queues(
             connection, place.engine, [Layout("seen", "fifo", TableName(place.schema, "seen"), id="id")]
         ).problems
-        assert f"is a view of {place.schema}.tasks: name {place.schema}.tasks instead" in problem.reason
+        assert has(problem.reason, RelationText.OF_BASE, tables=f"{place.schema}.tasks")
+        assert has(problem.reason, RelationText.NAME_BASE, table=f"{place.schema}.tasks")
 
 
 def test_a_table_that_is_renamed_is_missed_and_seen_again(place: Place) -> None:

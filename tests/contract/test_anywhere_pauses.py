@@ -10,6 +10,8 @@ from qmon.engines.base import Connection
 from qmon.errors import QueryFailed
 from qmon.model.layout.layout import TableName
 from qmon.model.operation_records import Side
+from qmon.operate.actions.gate import GateText
+from qmon.operate.actions.pause_check import PauseCheckText
 from qmon.operate.operator import Operator
 from tests.contract.anywhere import Place, execute
 from tests.contract.anywhere_acting import finished
@@ -17,6 +19,7 @@ from tests.contract.anywhere_tables import JOB, JOBS
 from tests.contract.operating import YES, applied
 from tests.contract.watching import watching
 from tests.queues import DESIGNS
+from tests.wordings import has
 
 
 def test_paused_producers_are_told_and_refused_until_they_may_go_on(
@@ -72,13 +75,13 @@ def test_a_gate_on_a_table_of_somebody_else_refuses_inserts_while_a_pause_lasts(
     assert finished(applied(operator.install_gate(layout))) == 1
     insert(1)
     done = applied(operator.pause(layout, Side.PRODUCERS, for_s=600))
-    assert "tested: an INSERT is refused" in done.notes
+    assert has(done.notes, PauseCheckText.REFUSED)
     with pytest.raises(QueryFailed, match="paused"):
         insert(2)
     assert [(pause.way, pause.about) for pause in operator.read_pauses()] == [("gate", str(layout.table))]
     assert finished(applied(operator.resume(layout, Side.PRODUCERS))) == 1
     insert(3)
     assert finished(applied(operator.remove_gate(layout))) == 1
-    assert "has no gate" in str(operator.remove_gate(layout).plan.refused)
+    assert has(str(operator.remove_gate(layout).plan.refused), GateText.NO_GATE)
     insert(4)
     assert place.ask("SELECT id FROM jobs ORDER BY id") == ((1,), (3,), (4,))

@@ -16,7 +16,8 @@ from qmon.errors import BadInput, PermissionMissing, QueryFailed
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import Choice, OperationState, OwnerState, Side
 from qmon.monitor.doctor import read_rights, run_checkup
-from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, check_can_archive
+from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, ArchiveText, check_can_archive
+from qmon.operate.actions.requeue_sessions import RequeueSessionsText
 from qmon.operate.operator import Operator
 from qmon.operate.run.pacing import archive_pace
 from qmon.operate.run.prepared_action import PreparedAction
@@ -27,6 +28,7 @@ from tests.contract.anywhere_server import Login, Server
 from tests.contract.anywhere_sql import KEPT_OUT, MISUSED, SECRETS, WORKERS
 from tests.contract.operating import YES, applied
 from tests.contract.watching import watching
+from tests.wordings import pattern
 
 pytestmark = pytest.mark.once
 
@@ -151,7 +153,8 @@ def test_an_operator_by_the_role_that_setup_makes_may_do_everything_and_nothing_
         with mailer.place.opened(application="mailer") as consumer, rolled_back(consumer):
             assert place.pop(consumer, layouts["fifo"]) is not None
             prepared = operator.requeue(layouts["fifo"], Choice(older_than_s=0.0))
-            assert f"session {consumer.session_id}" in prepared.plan.predicate, prepared.plan
+            session = RequeueSessionsText.SESSION.render(session=consumer.session_id)
+            assert session in prepared.plan.predicate, prepared.plan
             assert finished(applied(prepared)) == 1
         with mailer.place.opened(application="mailer") as consumer, rolled_back(consumer):
             assert place.pop(consumer, layouts["fifo"]) is not None
@@ -217,7 +220,7 @@ def test_a_watcher_by_the_role_that_setup_makes_sees_everything_and_changes_noth
                 with pytest.raises((BadInput, PermissionMissing)):
                     applied(prepared)
             assert rows(consumer, "SELECT 1 AS alive") == ((1,),)
-            with otto.place.opened() as connection, pytest.raises(BadInput, match="this helps: GRANT"):
+            with otto.place.opened() as connection, pytest.raises(BadInput, match=pattern(ArchiveText.RIGHTS_MISSING)):
                 check_can_archive(connection, place.engine, layouts["batch_fast"])
         for text in (*KEPT_OUT[place.engine.name], "DELETE FROM status", "UPDATE status SET status = 1"):
             refused(otto.place, text)

@@ -15,7 +15,9 @@ from qmon.engines.base import Connection
 from qmon.errors import ConnectionLost, QueryFailed
 from qmon.model.layout.layout import Clients, Layout
 from qmon.model.operation_records import Choice, OperationState
+from qmon.model.verdicts.flow_verdicts import FlowText
 from qmon.model.view import QueueView, View
+from qmon.model.waits.queue_lock import QueueLockText
 from qmon.operate.operator import Operator
 from qmon.workload.load_driver import Load
 from qmon.workload.load_plan import PlannedFault, QueueLoad
@@ -24,6 +26,7 @@ from tests.contract.anywhere import Place, held_by_consumer
 from tests.contract.operating import applied
 from tests.contract.watching import Watched, said_at_once, watching
 from tests.facts import wait_until
+from tests.wordings import has
 
 WANTED: Final = {
     "fifo": "healthy",
@@ -98,14 +101,14 @@ def test_queues_under_load_get_the_verdicts_that_are_true_of_them_and_actions_th
         place.push(connection, layouts["strict_fifo"], 3)
         with load, watching(place.url, list(layouts.values())) as watched:
             first = seen(watched, "fifo", "naive", "heap")
-            assert "growing" in proof(first["naive"])
+            assert has(proof(first["naive"]), FlowText.FALLS_BEHIND)
             assert "nobody-*" in proof(first["heap"])
             wait_until(lambda: load.counts.totals("status").popped > 3, what="status is popped from")
             load.inject_fault(PlannedFault("crash", "status", for_s=600))
             with held(place, layouts["strict_fifo"]) as sleeper, waiting(place, layouts["strict_fifo"]) as popped:
                 then = seen(watched, "status", "strict_fifo")
-                assert "1 with a dead owner" in proof(then["status"])
-                assert f"session {sleeper.session_id} " in proof(then["strict_fifo"])
+                assert has(proof(then["status"]), FlowText.DEAD_OWNER, count=1)
+                assert f"{QueueLockText.SESSION.render(session=sleeper.session_id)} " in proof(then["strict_fifo"])
                 ended = applied(operator.end_session(sleeper.session_id, None))
                 assert (ended.state, ended.done) == (OperationState.DONE, 1)
                 wait_until(lambda: popped, what="the consumer goes on")

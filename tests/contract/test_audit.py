@@ -13,14 +13,15 @@ import pytest
 
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.operation_records import Consent, OperationKind, OperationState, Plan, UndoState
-from qmon.operate.audit import Audit, AuditFailed
+from qmon.operate.audit import Audit, AuditFailed, AuditText
 from qmon.operate.context import OperatorContext, Permission, ReadOnly
 from qmon.operate.operator import Operator
-from qmon.operate.run.running_operation import OperationRecord, RunningOperation, run_operation
+from qmon.operate.run.running_operation import OperationRecord, RunningOperation, RunningOperationText, run_operation
 from qmon.operate.sql import Sql
 from tests.contract.operating import YES, desk_at, lines
 from tests.facts import connected, query, wait_until
 from tests.queues import run
+from tests.wordings import pattern
 
 HOSTILE = """'; DROP TABLE x; -- "a" [b]] [red]x[/] {y} \U0001f418 \n % ? :z"""
 
@@ -109,7 +110,7 @@ def test_a_line_that_does_not_fit_is_taken_back(tmp_path: Path) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(whole) + 10, limits[1]))
     try:
-        with pytest.raises(AuditFailed, match="the action was stopped"):
+        with pytest.raises(AuditFailed, match=pattern(AuditText.NOT_WRITTEN)):
             audit.write("end", {})
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
@@ -174,10 +175,14 @@ def test_an_operation_whose_session_is_gone_was_interrupted(database: str, tmp_p
 @pytest.mark.parametrize(
     ("facts", "given", "part"),
     [
-        ({"refused": "there is nothing to do"}, YES, "there is nothing to do; nothing was changed"),
-        ({"consent": Consent.TYPED}, YES, "must be typed exactly: orders"),
-        ({"consent": Consent.TYPED}, Permission("why", "order"), "must be typed exactly"),
-        ({"consent": Consent.TYPED}, Permission(" ", "orders"), "a reason is needed"),
+        (
+            {"refused": "there is nothing to do"},
+            YES,
+            pattern(RunningOperationText.UNCHANGED, reason="there is nothing to do"),
+        ),
+        ({"consent": Consent.TYPED}, YES, pattern(RunningOperationText.WRONG_NAME)),
+        ({"consent": Consent.TYPED}, Permission("why", "order"), pattern(RunningOperationText.WRONG_NAME)),
+        ({"consent": Consent.TYPED}, Permission(" ", "orders"), pattern(RunningOperationText.NO_REASON)),
     ],
 )
 def test_what_may_not_be_applied_leaves_no_trace(
@@ -215,7 +220,7 @@ def test_a_role_that_may_not_create_writes_locally_and_one_that_may_not_write_st
                 pass
             with at.open_sql("requeue") as sql:
                 run(sql.connection, f"SELECT set_config('role', '{role}', false)")
-                refused = pytest.raises(AuditFailed, match="your role may not record operations")
+                refused = pytest.raises(AuditFailed, match=pattern(RunningOperationText.NO_RECORD))
                 with refused, run_operation(at, sql, plan(), YES):
                     raise AssertionError("nothing may happen")
         finally:

@@ -6,6 +6,7 @@ from typing import Final
 
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.reasons import Reason
+from qmon.monitor.catalog.access_paths import IndexText
 from tests.contract.watching import watching
 from tests.facts import query
 
@@ -38,7 +39,11 @@ def test_without_an_index_their_number_is_unknown_and_the_queue_is_not_called_em
     with watching(database, [ORDERS]) as watched:
         queue = watched.queue("orders", lambda queue: queue.ready.value == 0)
         assert queue.blocked.value is None
-        wanted = Reason.NO_INDEX_FOR_BLOCKED.render(index="an index on (`id`) where `status` = on hold would help")
+        wanted = Reason.NO_INDEX_FOR_BLOCKED.render(
+            index=IndexText.INDEX_WOULD_HELP.render(
+                column="id", where=IndexText.WHERE.render(column="status", value="on hold")
+            )
+        )
         assert queue.blocked.reason == wanted
         assert queue.verdict.code == "cannot tell"
         assert wanted in queue.verdict.proof

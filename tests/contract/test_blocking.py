@@ -10,12 +10,15 @@ import pytest
 
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.model.waits.lock_chains import LockChainLine, LockChains, Role
+from qmon.model.waits.queue_lock import QueueLockText
 from qmon.monitor.source import Focus
+from qmon.operate.actions.end_session import EndSessionText
 from qmon.operate.operator import Operator
 from qmon.operate.operator_context import create_context
 from tests.contract.sessions import OpenSessions, open_sessions, stand
 from tests.contract.watching import Watched, installed, target_of, watching
 from tests.facts import fresh_database, query, wait_until
+from tests.wordings import has
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +198,7 @@ def test_what_is_shown_is_exactly_what_can_be_ended(url: str, tmp_path: Path) ->
         assert operator.end_session(a, top.session.started_at).plan.refused is None
         refused = operator.end_session(a, top.session.started_at - 1.0).plan.refused
         assert refused is not None
-        assert "a different session now" in refused
+        assert has(refused, EndSessionText.OTHER_SESSION)
 
 
 def test_nothing_is_asked_while_nobody_waits(url: str) -> None:
@@ -248,7 +251,7 @@ def test_everything_locked_names_who_does_it_and_clears_when_it_lets_go(url: str
         s.wait("stopped", "SELECT * FROM fifo_pop()")
         for name, pid in (("status", sleeper), ("strict_fifo", consumer), ("fifo", table)):
             queue = watched.queue(name, lambda q: q.verdict.code == "everything locked")
-            assert f"session {pid} (" in queue.verdict.proof
+            assert f"{QueueLockText.SESSION.render(session=pid)} (" in queue.verdict.proof
             assert queue.verdict.key == "4" or (name == "status" and queue.verdict.key in ("", "3")), (
                 "no session waits there"
             )

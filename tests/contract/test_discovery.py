@@ -7,7 +7,8 @@ import pytest
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import LayoutSource, TableName
 from qmon.monitor.catalog.catalog import Catalog
-from qmon.monitor.catalog.discovery.candidates import LIKELY, Candidate, discover_queues, is_likely
+from qmon.monitor.catalog.discovery.candidates import LIKELY, Candidate, CandidateText, discover_queues, is_likely
+from qmon.monitor.catalog.discovery.shape import ShapeText
 from tests.contract.tables import ARTICLES, ENGINE, JOBS, ORDINARY, make, qmon_connection
 from tests.facts import connected
 
@@ -59,9 +60,9 @@ def test_the_reasons_name_columns_values_and_what_the_rows_do(database: str) -> 
         raw.execute('UPDATE "Queue" SET "Status" = 2 WHERE "Id" <= 48')
         raw.execute("SELECT pg_stat_force_next_flush()")
     finding = found(database)["public.Queue"]
-    assert "has a state column (`Status`) with values 1, 2" in finding.why
-    assert "48 % of its rows were updated" in finding.why
-    assert "numbers its rows (`Id`)" in finding.why
+    assert ShapeText.STATE.render(column="Status", values=ShapeText.WITH_VALUES.render(values="1, 2")) in finding.why
+    assert ShapeText.UPDATED.render(share="48 %") in finding.why
+    assert ShapeText.NUMBERED.render(column="Id") in finding.why
     state = finding.layout.state
     assert state is not None
     assert (state.column, state.ready, state.in_progress) == ("Status", 1, 2)
@@ -76,7 +77,7 @@ def test_a_state_column_whose_rows_leave_as_they_were_pushed_has_pops_that_delet
         raw.execute("SELECT pg_stat_force_next_flush()")
     finding = found(database)["public.Queue"]
     assert finding.layout.pop == "delete"
-    assert "pops delete rows: 150 rows were deleted, and almost no rows were updated" in finding.how
+    assert CandidateText.POPS_DELETE.render(deleted=150) in finding.how
     with connected(database) as raw:
         raw.execute('UPDATE "Queue" SET "Status" = 2')
         raw.execute("SELECT pg_stat_force_next_flush()")
@@ -116,7 +117,7 @@ def test_a_table_whose_rows_come_and_go_is_found_whatever_it_is_called(database:
     make(database, "INSERT INTO wibble (payload) SELECT 'x' FROM generate_series(1, 500)")
     make(database, "DELETE FROM wibble WHERE id <= 400; SELECT pg_stat_force_next_flush()")
     finding = found(database)["public.wibble"]
-    assert "80 % of the inserted rows were deleted again" in finding.why
+    assert ShapeText.DELETED.render(share="80 %") in finding.why
     assert not is_likely(finding)
 
 

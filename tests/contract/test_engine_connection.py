@@ -12,10 +12,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from qmon.demo.embedded_server import EmbeddedServer
-from qmon.engines.base import Connection, Rows, Session
+from qmon.engines.base import BindingText, Connection, Rows, Session
+from qmon.engines.driver_calls import DriverCallText
+from qmon.engines.odbc import OdbcText
+from qmon.engines.postgres.postgres_errors import PostgresErrorText
+from qmon.engines.result_records import ResultText
 from qmon.errors import BadInput, ConnectionLost, DeadlineExceeded, PermissionMissing, QmonError, QueryFailed
 from tests.contract.engines import open_target, opened, sql
 from tests.facts import query, wait_until
+from tests.wordings import pattern
 
 ALIVE = sql("SELECT 1 AS alive", "alive")
 
@@ -124,28 +129,32 @@ def test_any_text_comes_back_alone_and_in_a_batch(connection: Connection, texts:
 
 @pytest.mark.parametrize("value", [2**63, "\ud800", "a\0b"])
 def test_a_value_that_cannot_be_stored_is_refused_not_changed(connection: Connection, value: str | int) -> None:
-    with pytest.raises((QueryFailed, BadInput), match="value"):
+    with pytest.raises(
+        (QueryFailed, BadInput), match=f"{pattern(DriverCallText.CANNOT_BE_SENT)}|{pattern(BindingText.NUL_CHARACTER)}"
+    ):
         connection.fetch(sql("SELECT CAST(? AS text) AS a", "a", x=value))
     assert is_good(connection)
 
 
 def test_values_are_those_the_statement_names(connection: Connection) -> None:
     asked = sql("SELECT CAST(? AS text) AS a", "a", x="1")
-    with pytest.raises(BadInput, match="test/statement needs a value for x"):
+    with pytest.raises(BadInput, match=pattern(BindingText.VALUE_MISSING, query="test/statement", value="x")):
         connection.fetch(type(asked)(asked.statement, {}))
-    with pytest.raises(BadInput, match="test/statement does not use the value y"):
+    with pytest.raises(BadInput, match=pattern(BindingText.VALUE_UNUSED, query="test/statement", value="y")):
         connection.fetch(type(asked)(asked.statement, {"x": "1", "y": "2"}))
 
 
 def test_columns_are_those_the_statement_declares(connection: Connection) -> None:
     for wrong in ("b", "a b", "b a"):
-        with pytest.raises(QueryFailed, match=rf"returned a instead of {', '.join(wrong.split())}$"):
+        with pytest.raises(
+            QueryFailed, match=pattern(ResultText.WRONG_COLUMNS, given="a", declared=", ".join(wrong.split())) + "$"
+        ):
             connection.fetch(sql("SELECT 1 AS a", wrong))
-        with pytest.raises(QueryFailed, match="returned a instead of"):
+        with pytest.raises(QueryFailed, match=pattern(ResultText.WRONG_COLUMNS, given="a")):
             connection.fetch_batch([ALIVE, sql("SELECT 1 AS a", wrong)])
-    with pytest.raises(QueryFailed, match="returned 0 results instead of 1"):
+    with pytest.raises(QueryFailed, match=pattern(OdbcText.WRONG_RESULTS, results="0 results")):
         connection.fetch(sql("SET work_mem = '1MB'"))
-    with pytest.raises(QueryFailed, match="returned 2 results instead of 1"):
+    with pytest.raises(QueryFailed, match=pattern(OdbcText.WRONG_RESULTS, results="2 results")):
         connection.fetch(sql("SELECT 1 AS a; SELECT 2 AS a", "a"))
     assert is_good(connection)
 
@@ -181,7 +190,7 @@ def test_waiting_for_a_lock_has_its_own_deadline(database: str) -> None:
     with opened(database) as holder, opened(database, Session("poll", lock_timeout_s=0.02)) as connection:
         with holder.transaction():
             holder.execute(sql("LOCK TABLE t"))
-            with pytest.raises(DeadlineExceeded, match="could not get a lock in time"):
+            with pytest.raises(DeadlineExceeded, match=pattern(PostgresErrorText.LOCK_TIMEOUT)):
                 connection.fetch(sql("SELECT i FROM t"))
         assert is_good(connection)
 
@@ -264,7 +273,7 @@ def test_a_transaction_is_all_or_nothing(connection: Connection) -> None:
 
 def test_a_failed_statement_dooms_its_transaction_even_when_caught(connection: Connection) -> None:
     connection.execute(sql("CREATE TABLE t (i int)"))
-    with pytest.raises(QueryFailed, match="nothing was committed"), connection.transaction():
+    with pytest.raises(QueryFailed, match=pattern(OdbcText.NOTHING_COMMITTED)), connection.transaction():
         connection.execute(sql("INSERT INTO t VALUES (1)"))
         with pytest.raises(QueryFailed, match="division by zero"):
             connection.fetch(sql("SELECT 1 / 0"))
@@ -282,7 +291,11 @@ def test_a_commit_that_fails_is_an_error(connection: Connection) -> None:
 
 
 def test_transactions_do_not_nest(connection: Connection) -> None:
-    with connection.transaction(), pytest.raises(RuntimeError, match="do not nest"), connection.transaction():
+    with (
+        connection.transaction(),
+        pytest.raises(RuntimeError, match=pattern(OdbcText.NESTED_TRANSACTION)),
+        connection.transaction(),
+    ):
         pass
     assert is_good(connection)
 
@@ -303,7 +316,7 @@ def test_a_session_that_sits_in_a_transaction_is_ended(database: str) -> None:
 def test_an_ended_session_is_lost_for_good(connection: Connection, database: str) -> None:
     query(database, "SELECT pg_terminate_backend(?, 5000)", connection.session_id)
     for _ in range(2):
-        with pytest.raises(ConnectionLost, match="the connection was lost") as caught:
+        with pytest.raises(ConnectionLost, match=pattern(PostgresErrorText.CONNECTION_LOST)) as caught:
             connection.fetch(ALIVE)
         assert "\n" not in str(caught.value)
     with pytest.raises(ConnectionLost), connection.transaction():
@@ -354,7 +367,7 @@ def test_a_killed_server_is_lost_not_hung() -> None:
 
 def test_after_closing_all_is_lost(connection: Connection) -> None:
     connection.close()
-    with pytest.raises(ConnectionLost, match="closed"):
+    with pytest.raises(ConnectionLost, match=pattern(DriverCallText.CLOSED)):
         connection.fetch(ALIVE)
 
 

@@ -7,15 +7,17 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from qmon.config.chosen_target import find_target
+from qmon.config.chosen_target import TargetText, find_target
 from qmon.config.config_file import Config
 from qmon.engines.base import Session, Target
 from qmon.engines.odbc_keywords import parse_conninfo
 from qmon.engines.postgres.postgres_engine import DRIVER_FOLDERS, DRIVER_LIBRARY, Postgres
+from qmon.engines.postgres.postgres_errors import PostgresErrorText
 from qmon.engines.registry import engine_for, engine_named
 from qmon.errors import BadInput, MissingDriver
 from tests.contract.engines import opened, sql
 from tests.facts import odbc
+from tests.wordings import pattern
 
 
 @pytest.fixture
@@ -48,7 +50,7 @@ def test_a_dsn_is_enough(ini: Path, dsn: str, known: str | None) -> None:
 
 
 def test_a_dsn_in_a_connection_string_may_be_overruled(ini: Path) -> None:
-    with pytest.raises(Exception, match='there is no database "elsewhere"'), opened("DSN=odd;Database=elsewhere"):
+    with pytest.raises(Exception, match=pattern(PostgresErrorText.NO_DATABASE)), opened("DSN=odd;Database=elsewhere"):
         pass
 
 
@@ -71,7 +73,7 @@ def test_a_driver_is_found_in_a_folder_of_any_name(database: str, tmp_path: Path
 
 
 def test_a_mistyped_dsn_is_put_right(ini: Path) -> None:
-    with pytest.raises(BadInput, match=r"'plian' is neither a target in .* nor a DSN; did you mean plain"):
+    with pytest.raises(BadInput, match=pattern(TargetText.UNKNOWN, name="plian")):
         find_target("plian", Config(ini / "qmon.toml"), {})
 
 

@@ -8,13 +8,14 @@ import pytest
 
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.base import Bound
-from qmon.engines.postgres.postgres_engine import Postgres
+from qmon.engines.postgres.postgres_engine import Postgres, PostgresText
 from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.engines.sql.query_file import parse_query
 from qmon.errors import BadInput
 from tests.contract.engines import opened, sql
 from tests.facts import query
+from tests.wordings import pattern
 
 HOSTILE = [
     '"; drop table x; --',
@@ -101,9 +102,17 @@ def test_any_name_is_a_body_s_identifier(database: str, name: str) -> None:
         assert connection.fetch(run("SELECT {f}() AS n", "-- {f}", {"f": name})).rows == ((3,),)
 
 
-@pytest.mark.parametrize("part", ["", "a\0b", "x" * 64, "é" * 32])
-def test_what_would_be_cut_or_refused_is_no_identifier(part: str) -> None:
-    with pytest.raises(BadInput, match="cannot be an identifier"):
+@pytest.mark.parametrize(
+    ("part", "why"),
+    [
+        ("", PostgresText.BAD_IDENTIFIER),
+        ("a\0b", PostgresText.BAD_IDENTIFIER),
+        ("x" * 64, PostgresText.LONG_IDENTIFIER),
+        ("é" * 32, PostgresText.LONG_IDENTIFIER),
+    ],
+)
+def test_what_would_be_cut_or_refused_is_no_identifier(part: str, why: PostgresText) -> None:
+    with pytest.raises(BadInput, match=pattern(why, name=part)):
         ENGINE.quote((part,))
 
 

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -17,9 +18,15 @@ import pytest
 import qmon
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.base import Session
+from qmon.engines.drivers import DriverText
+from qmon.engines.postgres.postgres_engine import PostgresText
+from qmon.engines.postgres.postgres_errors import PostgresErrorText
 from qmon.errors import BadInput, MissingDriver, NoConnectionLeft, PasswordNeeded, QmonError, Unreachable, WrongPassword
+from qmon.model.config_reader import KeyText
+from qmon.model.texts import Text
 from tests.contract.engines import open_target, opened, sql, target
 from tests.facts import query, wait_until
+from tests.wordings import has
 
 _PACKAGE = Path(qmon.__file__).parent
 QUICK = Session("test", login_timeout_s=2.0)
@@ -64,33 +71,52 @@ def refusal(text: str, kind: type[QmonError] = Unreachable, session: Session = Q
     return problem
 
 
-def check(problem: QmonError, part: str, *, retryable: bool) -> None:
-    assert part in str(problem)
+def place(port: int) -> str:
+    return PostgresErrorText.HOST_PORT.render(host="127.0.0.1", port=port)
+
+
+def check(problem: QmonError, expected: Text, /, *, retryable: bool, **fields: object) -> None:
+    assert has(problem, expected, **fields)
     assert isinstance(problem, Unreachable)
     assert problem.retryable is retryable
 
 
 @pytest.mark.parametrize(
-    ("user", "password", "database", "part"),
+    ("user", "password", "database", "text", "fields"),
     [
-        ("joe", "wrong-one", "postgres", 'wrong password (from the command line) for user "joe", or no such user'),
-        ("stranger", "hush", "postgres", 'for user "stranger", or no such user'),
-        ("nobody_in", "hush", "postgres", 'role "nobody_in" may not log in; ALTER ROLE "nobody_in" LOGIN allows it'),
-        ("joe", PASSWORD, "missing", 'there is no database "missing" on the server'),
-        ("joe", PASSWORD, "closed", 'no permission to connect to database "closed"; this helps: GRANT CONNECT ON '),
+        (
+            "joe",
+            "wrong-one",
+            "postgres",
+            PostgresErrorText.BAD_CREDENTIALS,
+            {"origin": PostgresErrorText.FROM.render(origin="the command line"), "user": '"joe"'},
+        ),
+        ("stranger", "hush", "postgres", PostgresErrorText.BAD_CREDENTIALS, {"user": '"stranger"'}),
+        ("nobody_in", "hush", "postgres", PostgresErrorText.ROLE_CANNOT_LOG_IN, {"role": '"nobody_in"'}),
+        ("joe", PASSWORD, "missing", PostgresErrorText.NO_DATABASE, {"database": '"missing"'}),
+        (
+            "joe",
+            PASSWORD,
+            "closed",
+            PostgresErrorText.DATABASE_CLOSED,
+            {"database": '"closed"', "grant": "GRANT CONNECT ON "},
+        ),
     ],
 )
 def test_what_the_server_refuses_for_good(
-    guarded: EmbeddedServer, user: str, password: str, database: str, part: str
+    guarded: EmbeddedServer, user: str, password: str, database: str, text: Text, fields: dict[str, Any]
 ) -> None:
-    problem = refusal(url(guarded, user, password, database), WrongPassword if "no such user" in part else Unreachable)
-    check(problem, part, retryable=False)
+    problem = refusal(
+        url(guarded, user, password, database),
+        WrongPassword if text is PostgresErrorText.BAD_CREDENTIALS else Unreachable,
+    )
+    check(problem, text, retryable=False, **fields)
     assert password not in str(problem)
 
 
 def test_the_grant_of_the_message_lets_us_in(guarded: EmbeddedServer) -> None:
     text = url(guarded, "joe", PASSWORD, "closed")
-    grant = str(refusal(text)).partition("this helps: ")[2]
+    grant = "GRANT" + str(refusal(text)).partition("GRANT")[2]
     query(guarded.url("postgres"), grant)
     try:
         with opened(text) as connection:
@@ -101,7 +127,8 @@ def test_the_grant_of_the_message_lets_us_in(guarded: EmbeddedServer) -> None:
 
 def test_a_password_is_asked_for_only_when_there_is_none(guarded: EmbeddedServer) -> None:
     problem = refusal(url(guarded, "joe"), PasswordNeeded)
-    check(problem, "the server asks for the password of user 'joe', but none is set", retryable=False)
+    user = PostgresErrorText.OF_USER.render(user="joe")
+    check(problem, PostgresErrorText.CREDENTIALS_NEEDED, retryable=False, user=user)
 
 
 def test_a_password_of_any_characters_opens(guarded: EmbeddedServer) -> None:
@@ -129,7 +156,7 @@ def test_no_traceback_shows_the_password(guarded: EmbeddedServer) -> None:
 
 def test_an_unknown_role_where_the_server_trusts(guarded: EmbeddedServer) -> None:
     text = f"postgresql://stranger@/postgres?host={guarded.socket_dir}&port={guarded.port}"
-    check(refusal(text), 'there is no role "stranger" on the server; check the user name', retryable=False)
+    check(refusal(text), PostgresErrorText.NO_ROLE, retryable=False, role='"stranger"')
 
 
 def test_no_access_rule_lets_us_in(guarded: EmbeddedServer) -> None:
@@ -142,9 +169,7 @@ def test_no_access_rule_lets_us_in(guarded: EmbeddedServer) -> None:
         text = url(guarded, "joe", PASSWORD)
         problem = wait_until(lambda: _refused(text), what="the rules are read")
         assert problem is not None
-        check(
-            problem, "the server's access rules reject the connection: no pg_hba.conf entry for host", retryable=False
-        )
+        check(problem, PostgresErrorText.ACCESS_RULES, retryable=False, text="no pg_hba.conf entry for host")
     finally:
         rules.write_text(before)
         query(trusted, "SELECT pg_reload_conf()")
@@ -164,19 +189,21 @@ def test_no_connection_left(guarded: EmbeddedServer) -> None:
     with opened(text):
         check(
             refusal(text, NoConnectionLeft),
-            "the server has no connection left: too many connections for role",
+            PostgresErrorText.NO_CONNECTION_LEFT,
             retryable=True,
+            text="too many connections for role",
         )
 
 
 def test_tls_is_insisted_on_but_not_offered(guarded: EmbeddedServer) -> None:
     problem = refusal(url(guarded, "joe", PASSWORD, more="?sslmode=require"))
-    check(problem, "the server offers no TLS, but sslmode requires it", retryable=False)
+    check(problem, PostgresErrorText.NO_TLS, retryable=False)
 
 
 def test_an_unknown_sslmode_is_refused_rather_than_passed_over(guarded: EmbeddedServer) -> None:
     problem = refusal(url(guarded, "joe", PASSWORD, more="?sslmode=requires"), BadInput)
-    assert "the sslmode 'requires' is unknown; did you mean require?" in str(problem)
+    hint = KeyText.DID_YOU_MEAN.render(word="require")
+    assert has(problem, PostgresText.UNKNOWN_SSLMODE, mode="requires", hint=hint)
 
 
 def test_nothing_listens() -> None:
@@ -184,16 +211,21 @@ def test_nothing_listens() -> None:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
         problem = refusal(f"postgresql://u:hush@127.0.0.1:{port}/d")
-    check(problem, f"nothing listens on 127.0.0.1 port {port}: connection refused", retryable=True)
+    check(problem, PostgresErrorText.REFUSED, retryable=True, where=place(port))
 
 
 def test_there_is_no_socket() -> None:
     problem = refusal("postgresql://u@/d?host=/nonexistent/folder")
-    check(problem, "there is no socket /nonexistent/folder/.s.PGSQL.5432; is the server running", retryable=True)
+    check(problem, PostgresErrorText.NO_SOCKET, retryable=True, where="/nonexistent/folder/.s.PGSQL.5432")
 
 
 def test_the_host_is_unknown() -> None:
-    check(refusal("postgresql://u@nowhere.invalid/d"), 'the host name "nowhere.invalid" is unknown', retryable=True)
+    check(
+        refusal("postgresql://u@nowhere.invalid/d"),
+        PostgresErrorText.UNKNOWN_HOST,
+        retryable=True,
+        host='"nowhere.invalid"',
+    )
 
 
 def _listening(answer: bytes) -> tuple[socket.socket, int]:
@@ -219,14 +251,14 @@ def test_no_answer_in_time() -> None:
     listener, port = _listening(b"")
     with listener:
         problem = refusal(f"postgresql://u@127.0.0.1:{port}/d")
-    check(problem, f"no answer from 127.0.0.1 port {port} in time", retryable=True)
+    check(problem, PostgresErrorText.NO_ANSWER, retryable=True, where=place(port))
 
 
 def test_something_else_listens() -> None:
     listener, port = _listening(b"HTTP/1.1 400 Bad Request\r\n\r\n")
     with listener:
         problem = refusal(f"postgresql://u@127.0.0.1:{port}/d?sslmode=disable")
-    check(problem, f"the service on 127.0.0.1 port {port} is not PostgreSQL", retryable=False)
+    check(problem, PostgresErrorText.NOT_POSTGRESQL, retryable=False, where=place(port))
 
 
 def test_the_certificate_to_trust_is_missing() -> None:
@@ -234,12 +266,13 @@ def test_the_certificate_to_trust_is_missing() -> None:
     with listener:
         more = "?sslmode=verify-full&sslrootcert=/nonexistent/root.crt"
         problem = refusal(f"postgresql://u@127.0.0.1:{port}/d{more}")
-    check(problem, 'TLS failed: root certificate file "/nonexistent/root.crt" does not exist', retryable=False)
+    check(problem, PostgresErrorText.TLS_FAILED, retryable=False)
+    assert 'root certificate file "/nonexistent/root.crt" does not exist' in str(problem)
 
 
 def test_an_unknown_dsn() -> None:
     problem = refusal("DSN=nothing_of_that_name;UID=x", BadInput)
-    assert "there is no DSN 'nothing_of_that_name'" in str(problem)
+    assert has(problem, PostgresErrorText.NO_DSN, dsn="nothing_of_that_name")
 
 
 def test_a_missing_driver_names_the_package() -> None:
@@ -249,7 +282,7 @@ def test_a_missing_driver_names_the_package() -> None:
 
 def test_a_mistyped_driver_gets_those_that_are_installed() -> None:
     problem = refusal("DRIVER={PostgreSQL of the future};Server=x;Database=d", BadInput)
-    assert "there is no ODBC driver 'PostgreSQL of the future'; installed: " in str(problem)
+    assert has(str(problem), DriverText.NO_SUCH_DRIVER, name="PostgreSQL of the future")
     assert "PostgreSQL Unicode" in str(problem)
 
 
@@ -261,4 +294,4 @@ def test_a_server_that_is_not_ready_is_worth_waiting_for() -> None:
             os.kill(server.pid, signal.SIGTERM)
             problem = wait_until(lambda: _refused(text), what="the server shuts down")
             assert problem is not None
-            check(problem, "not ready yet: the database system is shutting down", retryable=True)
+            check(problem, PostgresErrorText.NOT_READY, retryable=True, text="the database system is shutting down")

@@ -11,7 +11,7 @@ import pytest
 
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.model.failures import NO_ERROR, group_failures
-from qmon.model.layout.list_states import FAILED
+from qmon.model.layout.list_states import FAILED, ListText
 from qmon.model.samples.listing_samples import FAILED_PAGE_SIZE, MAX_ROWS_READ, PageRequest
 from qmon.monitor.probes.message_pages import statements_for_page
 from qmon.monitor.probes.probe_statements import StatementCache
@@ -122,7 +122,7 @@ def test_without_an_error_column_the_list_says_so_and_reads_nothing(database: st
         assert statements_for_page(StatementCache(ENGINE, reader.connection.version), reader.probes, NEWEST) == []
         messages, page = reader.messages_without_statements(NEWEST)
     assert messages == ()
-    assert "error" in page.why
+    assert page.why == ListText.NO_ERROR_COLUMN
 
 
 def test_several_queues_in_one_table_list_only_their_own_failures(database: str) -> None:

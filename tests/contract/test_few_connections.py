@@ -9,14 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from qmon.engines.postgres.postgres_errors import PostgresErrorText
 from qmon.errors import NoConnectionLeft
-from qmon.operate.operator_context import create_context
+from qmon.monitor.doctor import CheckupText
+from qmon.operate.operator_context import ContextText, create_context
 from tests.cli.calling import call, recording
 from tests.contract.watching import installed, target_of, watching
 from tests.facts import query, wait_until
 from tests.recording.writing import lines_of, sequences, value
+from tests.wordings import has, pattern
 
-FULL = "the server has no connection left: too many connections for role"
+FULL = PostgresErrorText.NO_CONNECTION_LEFT.render(text="too many connections for role")
 MINE = "SELECT application_name FROM pg_stat_activity WHERE usename = ? AND application_name LIKE 'qmon %'"
 
 
@@ -54,8 +57,8 @@ def test_commands_do_with_one_what_can_be_done_and_say_what_more_would_give(
         assert any(FULL in str(failure) for failure in found["failures"])
     done = call("doctor", url, environment=at)
     assert "1 of 4 connections are available; more connections would allow: exact counts of deep queues" in done.stdout
-    assert "actions while the dashboard is open" in done.stdout
-    assert "connections are available" not in call("doctor", database, environment=at).stdout
+    assert has(done.stdout, CheckupText.ACTIONS)
+    assert "1 of 4 connections" not in call("doctor", database, environment=at).stdout
     done = call("purge", url, "status", "--state", "ready", "--yes", "--reason", "test", environment=at)
     assert done.exit_code == 0, done.output
     assert query(database, "SELECT count(*) FROM status") == [(0,)]
@@ -65,7 +68,7 @@ def test_an_action_beside_the_dashboard_says_plainly_what_it_lacks(database: str
     url = database.replace("//postgres@", f"//{role}@")
     with watching(url) as watched:
         watched.view(polls=1)
-        with pytest.raises(NoConnectionLeft, match=f"{FULL}.*; an action needs its own connection"):
+        with pytest.raises(NoConnectionLeft, match=f"{FULL}.*{pattern(ContextText.OWN_CONNECTION)}"):
             create_context(target_of(url)).connect("purge")
 
 

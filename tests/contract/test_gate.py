@@ -10,13 +10,15 @@ import pytest
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.operation_records import OperationKind, Side
-from qmon.operate.actions.gate import prepare_install_gate, prepare_remove_gate
-from qmon.operate.actions.pause import prepare_pause, prepare_resume
+from qmon.operate.actions.gate import GateText, prepare_install_gate, prepare_remove_gate
+from qmon.operate.actions.pause import PauseText, prepare_pause, prepare_resume
+from qmon.operate.actions.pause_check import PauseCheckText
 from qmon.operate.actions.pause_switch import read_pauses
 from qmon.operate.sql import Sql
 from tests.contract.operating import YES, applied, desk_at
 from tests.facts import connected, query, wait_until
 from tests.queues import ENGINE, opened
+from tests.wordings import has, pattern
 
 NAMES = ("jobs", '"; drop table x; --', "[a]]b].[c d]", "🐘 queue", "it's")
 
@@ -45,7 +47,7 @@ def test_a_gate_is_installed_pauses_and_is_taken_away_without_a_trace(database: 
     prepared = prepare_install_gate(context, layout)
     assert prepared.plan.kind is OperationKind.INSTALL_GATE
     assert prepared.plan.refused is None
-    assert "whole transaction" in prepared.plan.consequences[0]
+    assert has(prepared.plan.consequences[0], GateText.INSERT_FAILS)
     assert any("CREATE TRIGGER" in text for text in prepared.plan.sql)
     applied(prepared)
     assert insert(database, quoted) == ""
@@ -124,16 +126,16 @@ def test_a_busy_table_is_left_alone_and_nobody_waits_long(database: str, tmp_pat
 def test_what_cannot_have_a_gate_is_refused_in_one_line(database: str, tmp_path: Path) -> None:
     context = desk_at(database, tmp_path)
     layout, quoted = foreign(database, "jobs")
-    assert "has no gate" in str(prepare_remove_gate(context, layout).plan.refused)
+    assert has(str(prepare_remove_gate(context, layout).plan.refused), GateText.NO_GATE)
     applied(prepare_install_gate(context, layout))
-    assert "already has a gate" in str(prepare_install_gate(context, layout).plan.refused)
+    assert has(str(prepare_install_gate(context, layout).plan.refused), GateText.HAS_GATE)
     query(database, f"ALTER TABLE {quoted} DISABLE TRIGGER qmon_gate")
-    assert "disabled" in str(prepare_pause(context, layout, Side.PRODUCERS).plan.refused)
+    assert prepare_pause(context, layout, Side.PRODUCERS).plan.refused == PauseText.GATE_DISABLED
     nowhere = Layout("nowhere", "fifo", TableName("public", "nowhere"), id="id")
-    assert "does not exist" in str(prepare_install_gate(context, nowhere).plan.refused)
+    assert has(str(prepare_install_gate(context, nowhere).plan.refused), GateText.NO_TABLE)
     query(database, "CREATE VIEW seen AS SELECT 1 AS id")
     view = Layout("seen", "fifo", TableName("public", "seen"), id="id")
-    assert "is not a table" in str(prepare_install_gate(context, view).plan.refused)
+    assert has(str(prepare_install_gate(context, view).plan.refused), GateText.NOT_A_TABLE)
     with pytest.raises(BadInput):
         applied(prepare_install_gate(desk_at(database, tmp_path, read_only="no"), layout))
 
@@ -154,8 +156,8 @@ def test_a_gate_on_a_partitioned_table_is_that_of_every_partition_and_of_those_t
     layout = partitioned(database)
     context = desk_at(database, tmp_path)
     prepared = prepare_install_gate(context, layout)
-    assert any("every partition" in line for line in prepared.plan.consequences)
-    assert any("return a failed message by DELETE and INSERT" in line for line in prepared.plan.risks)
+    assert any(has(line, GateText.EVERY_PARTITION) for line in prepared.plan.consequences)
+    assert any(has(line, GateText.RETURNS_FAIL) for line in prepared.plan.risks)
     applied(prepared)
     ways = (
         "INSERT INTO jobs (name, payload) VALUES ('a', 'x')",
@@ -169,9 +171,9 @@ def test_a_gate_on_a_partitioned_table_is_that_of_every_partition_and_of_those_t
     assert query(database, "SELECT count(*) FROM jobs") == [(5,)]
     numbers = query(database, "SELECT last_value FROM jobs_id_seq")
     pause = prepare_pause(context, layout, Side.PRODUCERS, 60)
-    assert any("return a failed message by DELETE and INSERT" in line for line in pause.plan.risks)
+    assert any(has(line, GateText.RETURNS_FAIL) for line in pause.plan.risks)
     done = applied(pause)
-    assert "tested: an INSERT is refused, in each of 2 partitions" in done.notes
+    assert has(done.notes, PauseCheckText.REFUSED_IN, partitions=PauseCheckText.EACH_OF.render(places=2))
     assert query(database, "SELECT last_value FROM jobs_id_seq") == numbers
     query(database, "ALTER TABLE jobs_rest ATTACH PARTITION jobs_c FOR VALUES IN ('c')")
     for way in (*ways, "INSERT INTO jobs_c VALUES (9, 'c', 'x')"):
@@ -180,11 +182,11 @@ def test_a_gate_on_a_partitioned_table_is_that_of_every_partition_and_of_those_t
         assert caught.value.args[0] == "QM001"
     assert query(database, "SELECT count(*) FROM jobs") == [(5,)]
     part = Layout("part", "fifo", TableName("public", "jobs_b"), id="id")
-    assert "the gate of public.jobs also covers its partition" in str(prepare_install_gate(context, part).plan.refused)
+    assert has(str(prepare_install_gate(context, part).plan.refused), GateText.COVERED, above="public.jobs")
     applied(prepare_resume(context, layout, Side.PRODUCERS))
     query(database, "INSERT INTO jobs_c VALUES (9, 'c', 'x')")
     query(database, "ALTER TABLE jobs_b DISABLE TRIGGER qmon_gate")
-    assert "disabled" in str(prepare_pause(context, layout, Side.PRODUCERS).plan.refused)
+    assert prepare_pause(context, layout, Side.PRODUCERS).plan.refused == PauseText.GATE_DISABLED
     applied(prepare_remove_gate(context, layout))
     assert query(database, "SELECT count(*) FROM pg_trigger WHERE tgname = 'qmon_gate'") == [(0,)]
 
@@ -195,7 +197,7 @@ def test_a_pause_that_an_insert_gets_past_is_lifted_and_said_to_be_none(database
     applied(prepare_install_gate(context, layout))
     prepared = prepare_pause(context, layout, Side.PRODUCERS, 60)
     query(database, "ALTER TABLE jobs_b DISABLE TRIGGER qmon_gate")
-    with pytest.raises(BadInput, match=r"does not stop an INSERT into public\.jobs_b; qmon has ended the pause"):
+    with pytest.raises(BadInput, match=pattern(PauseText.GATE_BROKEN, partition="public.jobs_b")):
         applied(prepared)
     query(database, "INSERT INTO jobs (name, payload) VALUES ('a', 'x')")
     with opened(database) as connection:
@@ -211,4 +213,4 @@ def test_whoever_was_writing_when_the_pause_began_is_named(database: str, tmp_pa
         session.execute("SET application_name = 'shop-api'")
         session.execute("INSERT INTO jobs_a (name, payload) VALUES ('a', 'x')")
         done = prepare_pause(context, layout, Side.PRODUCERS, 60).apply(YES, lambda progress: None, lambda: True)
-    assert any("began writing before the pause" in note and "shop-api" in note for note in done.notes), done.notes
+    assert any(has(note, PauseText.OPEN_SESSIONS) and "shop-api" in note for note in done.notes), done.notes

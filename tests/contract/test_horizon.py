@@ -10,13 +10,15 @@ import pytest
 
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.model.samples.horizon_samples import HorizonSample
-from qmon.model.verdicts.server_verdicts import MIN_ROWS
+from qmon.model.verdicts.server_verdicts import MIN_ROWS, ServerVerdictText
 from qmon.model.view import QueueView
 from qmon.model.waits import horizon_holders
+from qmon.model.waits.horizon_holders import HolderText
 from qmon.monitor.state import usage_track
 from tests.contract.sessions import open_sessions
 from tests.contract.watching import Watched, installed, said_at_once, watching
 from tests.facts import connected, fresh_database, query, wait_until
+from tests.wordings import has
 
 
 @pytest.fixture(scope="module")
@@ -92,8 +94,9 @@ def test_a_sleeping_transaction_is_named_with_what_it_costs_until_it_lets_go(
         watched.queue("fifo", fine)
         pid = sessions.open("sleeper", "SET application_name = 'app-7'", "SELECT txid_current()")
         bound = watched.queue("fifo", said)
-        assert said(bound).startswith(f"session {pid} (idle in transaction, ")
-        assert "app-7) keeps " in said(bound)
+        assert said(bound).startswith(f"{HolderText.SESSION.render(session=pid)} (idle in transaction, ")
+        assert has(said(bound), ServerVerdictText.VACUUM_HELD_BACK_PER_POP)
+        assert "app-7)" in said(bound)
         assert bound.use is not None
         assert bound.use.before is not None
         assert bound.use.rows_per_pop.value is not None

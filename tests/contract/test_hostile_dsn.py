@@ -12,10 +12,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from qmon.engines.base import Connection, Session
-from qmon.engines.postgres.postgres_engine import Postgres
+from qmon.engines.postgres.postgres_engine import Postgres, PostgresText
 from qmon.errors import BadInput, QmonError
 from tests.contract.engines import opened, sql, target
 from tests.facts import query
+from tests.wordings import pattern
 
 READ: Final = (
     "SELECT true AS yes, false AS no, CAST(NULL AS boolean) AS none, CAST(9007199254740993 AS bigint) AS big,"
@@ -207,7 +208,7 @@ def test_keepalives_of_a_dsn_are_kept(dsns: Dsns) -> None:
 def test_settings_that_run_as_statements_are_refused(dsns: Dsns) -> None:
     plain, setting = dsns.write("", "ConnSettings=SET work_mem='9MB'")
     for text in (setting, f"DSN={setting}", f"DSN={plain};ConnSettings=SET work_mem='9MB'", f"DSN={plain};a6=SET x=1"):
-        with pytest.raises(BadInput, match="qmon does not run ConnSettings; give pqopt"), opened(text):
+        with pytest.raises(BadInput, match=pattern(PostgresText.CONN_SETTINGS)), opened(text):
             pass
     with opened(f"DSN={setting};ConnSettings=") as connection:
         assert connection.fetch(sql("SHOW work_mem")).rows == (("4MB",),)
@@ -215,7 +216,7 @@ def test_settings_that_run_as_statements_are_refused(dsns: Dsns) -> None:
 
 def test_the_ansi_driver_is_refused_by_name(dsns: Dsns) -> None:
     (name,) = dsns.write("", driver="PostgreSQL ANSI")
-    with pytest.raises(BadInput, match=r"the ANSI driver of psqlODBC loses characters.*PostgreSQL Unicode"):
+    with pytest.raises(BadInput, match=pattern(PostgresText.ANSI_DRIVER, driver="PostgreSQL Unicode")):
         observe(name)
 
 
@@ -229,6 +230,6 @@ def test_a_connect_timeout_is_the_deadline_of_the_login(database: str, stated: s
 
 
 def test_a_connect_timeout_that_is_no_number_is_refused(database: str) -> None:
-    wrong = pytest.raises(BadInput, match="connect_timeout takes whole seconds, such as 10, not 'soon'")
+    wrong = pytest.raises(BadInput, match=pattern(PostgresText.BAD_TIMEOUT))
     with wrong, opened(f"{database}&connect_timeout=soon"):
         pass

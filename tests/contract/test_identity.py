@@ -13,15 +13,21 @@ from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.layout.message_ids import split_id, split_ids
 from qmon.model.operation_records import Choice, OwnerState
 from qmon.monitor.catalog.resolve import resolve_queues
+from qmon.operate.actions.purge import PurgeText
 from qmon.operate.operator import Operator
+from qmon.operate.plan.selection import ChoiceText
 from qmon.operate.run import batches
-from qmon.operate.run.batches import AllRefused
-from qmon.operate.run.table_identity import TableChanged
+from qmon.operate.run.batches import AllRefused, RowRefusal
+from qmon.operate.run.running_operation import RunningOperationText
+from qmon.operate.run.table_identity import TableChange, TableChanged
+from qmon.operate.run.verification import TriggerText
+from qmon.operate.table_structure import StructureText
 from tests.contract.hostile import role
 from tests.contract.hostile_tables import ROLE
 from tests.contract.operating import applied, desk_at
 from tests.facts import connected, query, wait_until
 from tests.queues import ENGINE, opened
+from tests.wordings import has, pattern
 
 ALL = Choice(owner_states=frozenset(OwnerState), older_than_s=0.0)
 BUSY = Choice(state="in_progress", owner_states=frozenset(OwnerState))
@@ -113,7 +119,7 @@ def test_plans_name_the_whole_key_and_ids_take_it(database: str, operator: Opera
     assert {row.id for row in plan.first} == {r"a\/b/1", r"a\/b/2", r"a\/b/3", "c/1", "c/2", "c/3"}
     one = operator.purge(LAYOUT, replace(BUSY, ids=(r"a\/b/2",)))
     assert [row.payload for row in one.plan.first] == ["a/b2"]
-    with pytest.raises(BadInput, match="write ids as tenant/seq"):
+    with pytest.raises(BadInput, match=pattern(ChoiceText.WRITE_IDS)):
         operator.purge(LAYOUT, replace(BUSY, ids=("2",)))
     assert applied(one).done == 1
     assert query(database, "SELECT tenant, seq FROM jobs WHERE seq = 2") == [("c", 2)]
@@ -148,10 +154,15 @@ def test_a_list_of_ids_may_hold_commas_within_one() -> None:
 
 @pytest.mark.parametrize("key", ["", ", PRIMARY KEY (tenant, seq)"])
 @pytest.mark.parametrize(
-    "change", ["VACUUM FULL jobs", "ALTER TABLE jobs ALTER seq TYPE int", "ALTER TABLE jobs ADD more text DEFAULT 'x'"]
+    ("change", "why"),
+    [
+        ("VACUUM FULL jobs", TableChange.MOVED),
+        ("ALTER TABLE jobs ALTER seq TYPE int", TableChange.MOVED),
+        ("ALTER TABLE jobs ADD more text DEFAULT 'x'", TableChange.ALTERED),
+    ],
 )
 def test_a_table_that_was_rewritten_or_altered_since_the_plan_is_not_touched(
-    database: str, operator: Operator, key: str, change: str
+    database: str, operator: Operator, key: str, change: str, why: TableChange
 ) -> None:
     jobs(database, key)
     query(database, "DELETE FROM jobs WHERE seq = 1")
@@ -159,7 +170,7 @@ def test_a_table_that_was_rewritten_or_altered_since_the_plan_is_not_touched(
     query(database, change)
     before = everything(database)
     for each in prepared:
-        with pytest.raises(TableChanged, match="plan again"):
+        with pytest.raises(TableChanged, match=pattern(why, table="public.jobs")):
             applied(each)
     assert everything(database) == before
 
@@ -178,7 +189,7 @@ def test_a_row_that_waits_for_somebody_else_is_left_alone_and_the_others_go_on(
         other.execute("DELETE FROM child")
         purged = applied(Operator(replace(operator.context, connect=hasty)).purge(LAYOUT, BUSY))
     assert (purged.state, purged.done, purged.refused) == ("done", 5, 1)
-    assert "1 refused: another session has locked a row that this change needs" in purged.notes[0]
+    assert has(purged.notes[0], RunningOperationText.REFUSED, count=1, why=RowRefusal.LOCKED)
     assert query(database, "SELECT tenant, seq FROM jobs") == [("c", 2)]
 
 
@@ -194,12 +205,12 @@ def test_where_row_after_row_is_refused_the_rest_is_not_tried(
         "CREATE TRIGGER never BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION never()",
     )
     before = everything(database)
-    with pytest.raises(AllRefused, match="the first 8 rows were refused; qmon did not try the other rows: never"):
+    with pytest.raises(AllRefused, match=pattern(RowRefusal.ALL_REFUSED, count=8, why="never")):
         applied(operator.requeue(LAYOUT, ALL))
     assert everything(database) == before
     ((state, done, refused, notes),) = query(database, "SELECT state, done, refused, notes FROM qmon.operations")
     assert (state, done, refused) == ("failed", 0, 8)
-    assert "8 refused: never" in str(notes)
+    assert has(str(notes), RunningOperationText.REFUSED, count=8)
 
 
 @pytest.mark.parametrize(
@@ -274,12 +285,20 @@ def test_a_trigger_that_has_its_way_is_found_out_and_nothing_is_lost(
 
 
 WRITERS = {
-    "reverts": "BEFORE UPDATE|NEW.status = OLD.status; RETURN NEW;",
-    "owns": "BEFORE UPDATE|NEW.owner = 'the trigger'; RETURN NEW;",
-    "renames": "BEFORE UPDATE|NEW.seq = NEW.seq + 100; RETURN NEW;",
-    "skips": "BEFORE UPDATE|RETURN NULL;",
-    "after": "AFTER UPDATE|UPDATE jobs SET status = 2 WHERE payload = NEW.payload AND status = 1; RETURN NULL;",
-    "removes": "AFTER UPDATE|DELETE FROM jobs WHERE payload = NEW.payload; RETURN NULL;",
+    "reverts": ("BEFORE UPDATE", "NEW.status = OLD.status; RETURN NEW;", TriggerText.CHANGED_VALUES),
+    "owns": ("BEFORE UPDATE", "NEW.owner = 'the trigger'; RETURN NEW;", TriggerText.CHANGED_VALUES),
+    "renames": ("BEFORE UPDATE", "NEW.seq = NEW.seq + 100; RETURN NEW;", TriggerText.CHANGED_VALUES),
+    "skips": ("BEFORE UPDATE", "RETURN NULL;", TriggerText.PREVENTED),
+    "after": (
+        "AFTER UPDATE",
+        "UPDATE jobs SET status = 2 WHERE payload = NEW.payload AND status = 1; RETURN NULL;",
+        TriggerText.CHANGED_AGAIN,
+    ),
+    "removes": (
+        "AFTER UPDATE",
+        "DELETE FROM jobs WHERE payload = NEW.payload; RETURN NULL;",
+        TriggerText.CHANGED_AGAIN,
+    ),
 }
 
 
@@ -289,7 +308,7 @@ def test_a_requeue_is_done_only_where_the_row_stays_as_it_was_written(
     database: str, operator: Operator, name: str, key: str
 ) -> None:
     jobs(database, key)
-    when, _, body = WRITERS[name].partition("|")
+    when, body, why = WRITERS[name]
     query(
         database,
         f"CREATE FUNCTION t() RETURNS trigger LANGUAGE plpgsql SET search_path = public AS $$ BEGIN {body} END $$",
@@ -301,8 +320,8 @@ def test_a_requeue_is_done_only_where_the_row_stays_as_it_was_written(
     assert (result.done, result.skipped, result.changed, result.refused) == (3, 0, 0, 3)
     assert [row for row in everything(database) if "(c," in str(row)] == before
     (note,) = result.notes
-    assert note.startswith("3 refused: ")
-    assert "trigger" in note
+    assert has(note, RunningOperationText.REFUSED, count=3)
+    assert has(note, why)
 
 
 LATE = {
@@ -346,8 +365,8 @@ def test_what_row_level_security_keeps_from_being_changed_is_not_told_as_locked_
         other.execute("SELECT 1 FROM jobs WHERE (tenant, seq) = ('a/b', 2) FOR UPDATE").fetchall()
         result = applied(prepared)
     assert (result.done, result.skipped, result.refused) == (0, 1, 2)
-    assert any("row level security" in note and "c/2" in note for note in result.notes)
-    assert any("policies" in note and "a\\/b/3" in note for note in result.notes)
+    assert any(has(note, RowRefusal.ROW_SECURITY) and "c/2" in note for note in result.notes)
+    assert any(has(note, PurgeText.KEPT) and "a\\/b/3" in note for note in result.notes)
     requeued = applied(ours.requeue(LAYOUT, ALL))
     assert (requeued.done, requeued.skipped, requeued.refused) == (3, 0, 3)
 
@@ -373,6 +392,6 @@ def test_a_table_with_a_partition_on_another_server_is_not_acted_on(database: st
     for prepare in (operator.requeue, operator.purge):
         with pytest.raises(
             BadInput,
-            match=r"partitions on another server: public\.there; qmon cannot change the rows of both servers in one",
+            match=pattern(StructureText.REMOTE_PARTITIONS, partitions="public.there"),
         ):
             prepare(LAYOUT, BUSY)

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from qmon.engines.postgres.postgres_errors import PostgresErrorText
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout.layout import LayoutSource, TableName
-from qmon.operate.install.install_queue import available_designs, install_queue, read_registry, uninstall_queue
-from qmon.operate.install.object_names import object_slots
+from qmon.model.texts import Text
+from qmon.operate.install.install_queue import (
+    InstallText,
+    available_designs,
+    install_queue,
+    read_registry,
+    uninstall_queue,
+)
+from qmon.operate.install.object_names import NameText, object_slots
 from tests.cli.calling import call as cli
 from tests.contract.hostile_names import HOSTILE
 from tests.facts import connected, query
 from tests.queues import BYTES, DESIGNS, ENGINE, call, opened
+from tests.wordings import has, pattern
 
 # Each special character that a name must support, and one byte less than the longest name that every design accepts.
 NASTIEST = "\"; --[a]]b].[c it's 1 %{o} ?:n\\$$ $1 $q$Ü.🐘"
@@ -74,7 +85,7 @@ def test_installing_twice_is_refused_and_changes_nothing(database: str, design: 
     with opened(database) as connection:
         install_queue(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
         before, rows = listing(database), query(database, "SELECT * FROM qmon.queues")
-        with pytest.raises(BadInput, match=r"orders.* already exists"):
+        with pytest.raises(BadInput, match=pattern(InstallText.EXISTS, queue="orders")):
             install_queue(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
         assert (listing(database), query(database, "SELECT * FROM qmon.queues")) == (before, rows)
 
@@ -94,7 +105,7 @@ def test_whatever_is_in_the_way_stays_and_nothing_is_installed(database: str, ob
     query(database, obstacle)
     before = listing(database)
     with opened(database) as connection:
-        with pytest.raises(BadInput, match=r"cannot install 'orders': \w+ public\.orders.* already exists"):
+        with pytest.raises(BadInput, match=pattern(InstallText.EXISTS, queue="orders")):
             install_queue(connection, ENGINE, "batch_fast", schema="public", queue="orders")
         assert read_registry(connection, ENGINE) == {}
     assert listing(database) == before
@@ -108,7 +119,7 @@ def test_whatever_object_of_a_design_is_there_already_it_is_refused(database: st
             name = '"orders"' if slot == "table" else f'"orders_{slot}"'
             other.execute(f"CREATE TABLE {name} (kept int)")
             before = other.execute(LISTING).fetchall()
-            with pytest.raises(BadInput, match=r"cannot install 'orders': .* already exists; nothing was changed"):
+            with pytest.raises(BadInput, match=pattern(InstallText.FAILED, queue="orders")):
                 install_queue(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
             assert other.execute(LISTING).fetchall() == before
             other.execute(f"DROP TABLE {name}")
@@ -146,7 +157,7 @@ def test_one_name_in_two_schemas_is_refused_since_the_registry_goes_by_name(data
     with opened(database) as connection:
         install_queue(connection, ENGINE, "fifo", schema="public", queue="orders")
         before = listing(database)
-        with pytest.raises(BadInput, match="on another table is already installed"):
+        with pytest.raises(BadInput, match=pattern(InstallText.OTHER_TABLE)):
             install_queue(connection, ENGINE, "fifo", schema="other", queue="orders")
         assert listing(database) == before
         assert read_registry(connection, ENGINE)["orders"].table == TableName("public", "orders")
@@ -161,7 +172,7 @@ def test_uninstall_refuses_while_something_else_depends_on_it(database: str, des
         for table in tables:
             query(database, f"CREATE VIEW seen AS SELECT * FROM {table}")
             before = listing(database)
-            with pytest.raises(BadInput, match=r"cannot uninstall 'orders': .*; first drop the dependent object"):
+            with pytest.raises(BadInput, match=pattern(InstallText.DEPENDENT, queue="orders")):
                 uninstall_queue(connection, ENGINE, "orders")
             assert listing(database) == before
             assert "orders" in read_registry(connection, ENGINE)
@@ -179,7 +190,7 @@ def test_uninstall_waits_for_nobody(database: str) -> None:
         consumer.execute("SELECT * FROM orders_pop()").fetchall()
         told = cli("design", "uninstall", database, "orders", "--yes")
         assert told.exit_code == 1
-        assert "could not get a lock in time" in told.stderr
+        assert has(told.stderr, PostgresErrorText.LOCK_TIMEOUT)
         assert listing(database) == before
         consumer.rollback()
     assert cli("design", "uninstall", database, "orders", "--yes").exit_code == 0
@@ -196,18 +207,18 @@ def test_uninstall_finishes_what_somebody_began_by_hand(database: str) -> None:
 
 
 def test_what_cannot_be_is_said_in_one_line(database: str) -> None:
-    cases: dict[str, dict[str, object]] = {
-        "has no design 'rign' to install": {"design": "rign"},
-        "a ring has 2 to 10,000,000 slots, not 1": {"ring_size": 1},
-        "the schema 'nowhere' does not exist": {"schema": "nowhere"},
-        "is 60 bytes long, but design ring allows at most 48": {"queue": "q" * 60},
-        "is 64 bytes long, but design ring allows at most 48": {"queue": "🐘" * 16},
-        "may be empty": {"queue": ""},
-        "contains '$qmon_body$' or a zero byte": {"queue": "a$qmon_body$b"},
-    }
+    cases: tuple[tuple[Text, dict[str, Any], dict[str, object]], ...] = (
+        (InstallText.NO_DESIGN, {"design": "rign"}, {"design": "rign"}),
+        (InstallText.RING_SIZE, {"limit": 10_000_000, "size": 1}, {"ring_size": 1}),
+        (InstallText.NO_SCHEMA, {"schema": "nowhere"}, {"schema": "nowhere"}),
+        (NameText.TOO_LONG, {"length": 60, "limit": 48, "design": "ring"}, {"queue": "q" * 60}),
+        (NameText.TOO_LONG, {"length": 64, "limit": 48, "design": "ring"}, {"queue": "🐘" * 16}),
+        (NameText.EMPTY, {}, {"queue": ""}),
+        (NameText.TAG, {"tag": "$qmon_body$"}, {"queue": "a$qmon_body$b"}),
+    )
     before = listing(database)
     with opened(database) as connection:
-        for words, change in cases.items():
+        for text, fields, change in cases:
             asked: dict[str, object] = {"design": "ring", "schema": "public", "queue": "orders", **change}
             size = int(str(asked.pop("ring_size", 16)))
             with pytest.raises(BadInput) as problem:
@@ -219,9 +230,9 @@ def test_what_cannot_be_is_said_in_one_line(database: str) -> None:
                     queue=str(asked["queue"]),
                     ring_size=size,
                 )
-            assert words in str(problem.value)
+            assert has(problem.value, text, **fields)
             assert "\n" not in str(problem.value)
-        with pytest.raises(BadInput, match="has not installed a queue 'orders'"):
+        with pytest.raises(BadInput, match=pattern(InstallText.NOT_INSTALLED)):
             uninstall_queue(connection, ENGINE, "orders")
         longest = "q" * 48
         install_queue(connection, ENGINE, "ring", schema="public", queue=longest, ring_size=16)

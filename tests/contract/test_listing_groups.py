@@ -6,7 +6,9 @@ from typing import Final
 
 import pytest
 
+from qmon.model.layout.list_states import ListText
 from qmon.model.samples.listing_samples import MAX_ROWS_READ, PAGE_SIZE, PageRequest
+from qmon.monitor.catalog.access_paths import IndexText
 from tests.contract.groups import configured, listed
 from tests.contract.hostile_names import EVIL, QUOTED
 from tests.contract.watching import Watched, watching
@@ -75,7 +77,7 @@ def test_every_message_of_the_queue_is_on_one_page(database: str) -> None:
         assert sum(len(page) for page in pages(watched, "jobs/a", "in_progress")) == 5
         found = listed(watched, "jobs/a", PageRequest("done"))
         assert found.page is not None
-        assert found.page.why == "no column of this table shows that a message is done"
+        assert found.page.why == ListText.NO_COLUMN_FOR_STATE.render(state="done")
 
 
 def test_an_index_by_queues_leads_to_its_own(database: str) -> None:
@@ -106,4 +108,4 @@ def test_without_an_index_to_walk_along_it_is_said(database: str) -> None:
     with watching(database, configured(TEXT)) as watched:
         found = listed(watched, "jobs/a", PageRequest("dead"))
         assert found.page is not None
-        assert found.page.why == "no index leads with `id`"
+        assert found.page.why == IndexText.NO_INDEX_LEADS.render(column="id")

@@ -13,6 +13,7 @@ from qmon.model.samples.listing_samples import MAX_ROWS_READ, PAGE_SIZE, PageReq
 from tests.contract.listing import Reader, reading, touched
 from tests.facts import connected, query
 from tests.queues import call, made, opened
+from tests.wordings import has
 
 RINGS = ("ring", "ring_classic", "ring_pointer", "ring_subscribers")
 SIZE = 250
@@ -197,5 +198,5 @@ def test_a_ring_without_an_index_by_slot_says_so(database: str) -> None:
         for state in ("ready", "in_progress"):
             ids, page = reader.page(PageRequest(state))
             assert (ids, page.next) == ([], None)
-            assert "no index starts with the slot `place`" in page.why
+            assert has(page.why, Reason.NO_INDEX_FOR_SLOT, column="place")
         assert reader.page(PageRequest("dead"))[1].why == Reason.RING_HAS_NO_DEAD

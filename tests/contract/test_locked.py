@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from qmon.model.alerts.target_check import TargetCheckText
 from qmon.model.figure import Severity
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import QueueView
+from qmon.model.waits.lock_holders import LockHolderText
 from tests.cli.calling import call
 from tests.contract.tables import JOBS, make
 from tests.contract.watching import installed, watching
 from tests.facts import connected, query
+from tests.wordings import has
 
 
 @contextmanager
@@ -24,7 +27,7 @@ def locked(url: str, *tables: str) -> Iterator[tuple[Any, str]]:
         holder.execute(f"LOCK TABLE {', '.join(tables)} IN ACCESS EXCLUSIVE MODE")
         session = holder.execute("SELECT pg_backend_pid()").fetchone()[0]
         holder.execute("SELECT set_config('app.who', 'Anna Bell', true) /* 4711 */")
-        yield holder, f"locked by session {session} ("
+        yield holder, f"{LockHolderText.LOCKED_BY.render(who=LockHolderText.SESSION.render(session=session))} ("
 
 
 def whole(queue: QueueView) -> bool:
@@ -41,7 +44,8 @@ def test_a_locked_queue_costs_its_own_figures_alone_and_names_the_session(databa
         with locked(database, "fifo") as (holder, named):
             found = watched.queue("fifo", lambda q: any(named in f.reason for f in q.failures))
             reason = next(f.reason for f in found.failures if named in f.reason)
-            assert "migration 0042, in a transaction since " in reason
+            assert has(reason, LockHolderText.SINCE)
+            assert "migration 0042" in reason
             assert reason.endswith("): SELECT set_config(…, …, true) …")
             view = watched.view(
                 lambda v: all(q.verdict.code == "cannot tell" for q in v.queues if q.name == "fifo"), polls=12
@@ -92,7 +96,7 @@ def test_commands_say_that_a_lock_is_why_and_not_that_there_is_no_queue(database
         assert status.exit_code == 0
         assert "cannot tell" in status.stdout
         assert f"background_jobs: {named}" in status.stdout
-        assert "no queue is known" not in status.output
+        assert not has(status.output, TargetCheckText.NO_QUEUE_KNOWN)
         (queue,) = json.loads(call("status", database, "--over", "500ms", "--output", "json").stdout)["queues"]
         assert queue["ready"] is None
         assert named in queue["unknown"]["ready"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -15,6 +16,7 @@ from qmon.config.chosen_target import find_target
 from qmon.config.config_file import Config
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.base import Bound, Session, Statement
+from qmon.engines.postgres.postgres_errors import PostgresErrorText
 from qmon.engines.registry import engine_for
 from qmon.errors import QueryFailed, Unreachable
 from qmon.monitor.source import Phase
@@ -22,6 +24,7 @@ from tests.cli.calling import call
 from tests.contract.watching import connect, installed, watching
 from tests.facts import query, wait_until
 from tests.jobs import configuration, fill
+from tests.wordings import has, pattern
 
 WRONG = "s3cret;w}rd/1"
 
@@ -48,7 +51,7 @@ def test_a_wrong_password_is_refused_and_not_in_the_log(own_server: EmbeddedServ
         engine_for(target).connect(target, Session("test"))
     logging.getLogger("qmon").error("refused %s %s", url, WRONG, exc_info=refused.value)
     text = kept.read_text()
-    assert "wrong password" in text
+    assert has(text, PostgresErrorText.BAD_CREDENTIALS)
     assert "odbc.connect(" in text
     for part in (WRONG, quote(WRONG, safe=""), "s3cret"):
         assert part not in text
@@ -64,7 +67,7 @@ def test_the_log_of_a_command_with_a_wrong_password(
         done = call("--log-file", str(place), "--log-level", "debug", command, url)
         assert done.exit_code in (1, 3)
     text = place.read_text()
-    assert text.count("wrong password") >= 3
+    assert len(re.findall(pattern(PostgresErrorText.BAD_CREDENTIALS), text)) >= 3
     assert text.count("begins: ") == text.count("ends: ") == 3
     assert "ends: status, code 1" in text
     assert "ends: check, code 3" in text

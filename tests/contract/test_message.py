@@ -13,13 +13,15 @@ from qmon.errors import BadInput, LockTimeout, QueryFailed
 from qmon.libraries.library import group_for
 from qmon.libraries.library_catalog import built_in_libraries
 from qmon.model.layout.layout import Layout, OwnerColumn, TableName
+from qmon.model.waits.lock_holders import LockHolderText
 from qmon.operate.context import OperatorContext
-from qmon.operate.message import MAX_COLUMN_CHARS, MAX_PAYLOAD_CHARS, Message, MessageColumn
+from qmon.operate.message import MAX_COLUMN_CHARS, MAX_PAYLOAD_CHARS, Message, MessageColumn, MessageText
 from qmon.operate.operator import Operator
 from qmon.operate.operator_context import create_context
 from tests.facts import connected, query
 from tests.jobs import HOSTILE
 from tests.queues import BYTES, DESIGNS, made, routine, target_of
+from tests.wordings import has, pattern
 
 
 def make(url: str, *statements: str) -> None:
@@ -87,7 +89,7 @@ def test_each_design_shows_its_payload(database: str, design: str) -> None:
 
 
 def test_a_heap_has_nothing_that_makes_a_row_known(database: str) -> None:
-    with pytest.raises(BadInput, match=r"rows of public\.orders.* cannot be identified"):
+    with pytest.raises(BadInput, match=pattern(MessageText.NO_ID)):
         Operator(desk(database)).read_message(made(database, "heap"), "1")
 
 
@@ -112,7 +114,7 @@ def test_times_owner_and_every_column_with_its_type(database: str) -> None:
     assert found.pushed_s is not None
     assert found.popped_s is not None
     assert (found.pushed_s // 60, found.popped_s // 60) == (60, 10)
-    assert (found.owner, found.doing) == ("mailer", "the owner is a name: the consumer's session is unknown")
+    assert (found.owner, found.doing) == ("mailer", MessageText.OWNER_IS_NAME)
     shown = {each.name: (each.type_name, each.value) for each in found.columns}
     assert shown["price"] == ("numeric(10,2)", "1.50")
     assert shown["of"] == ("text[]", "{a,b}")
@@ -129,16 +131,16 @@ def test_what_the_session_of_the_owner_does_now(database: str) -> None:
         query(database, f"INSERT INTO jobs VALUES (1, 'x', '{pid}'), (2, 'x', '{pid}/12'), (3, 'x', NULL)")
         owner.execute("SELECT 'hunter2'").fetchall()
         doing = read(database, layout, "1", redact=lambda text: text.replace("hunter2", "•••")).doing
-        assert doing.startswith(f"session {pid} (")
-        assert "idle in transaction for" in doing
+        assert has(doing, MessageText.SESSION, session=pid)
+        assert "idle in transaction" in doing
         assert "SELECT '•••'" in doing
-        assert read(database, layout, "2").doing == f"session {pid} is gone; another session has this number now"
+        assert read(database, layout, "2").doing == MessageText.NUMBER_REUSED.render(session=pid)
         assert (read(database, layout, "3").owner, read(database, layout, "3").doing) == (None, "")
         held = read(database, plain(), "1", owner=str(pid))
         assert held.owner == str(pid)
-        assert held.doing.startswith(f"session {pid} (")
+        assert has(held.doing, MessageText.SESSION, session=pid)
     gone = read(database, plain(), "1", owner="2000000000")
-    assert gone.doing == "session 2000000000 is gone, or your role may not see it"
+    assert gone.doing == MessageText.GONE_OR_UNSEEN.render(session="2000000000")
 
 
 def test_names_and_values_of_anybodys_making(database: str) -> None:
@@ -155,7 +157,7 @@ def test_names_and_values_of_anybodys_making(database: str) -> None:
     assert whole(read(database, layout, called)) == "one"
     assert whole(read(database, layout, "x/00000000-0000-4000-8000-000000000001/7.5")) == "two"
     assert Operator(desk(database)).read_message(layout, "y/00000000-0000-4000-8000-000000000001/7.5") is None
-    with pytest.raises(BadInput, match="ids of this queue have the form a/"):
+    with pytest.raises(BadInput, match=pattern(MessageText.ID_FORM, form="a/")):
         Operator(desk(database)).read_message(layout, "x")
 
 
@@ -227,7 +229,12 @@ def test_a_locked_row_is_read_and_a_locked_table_says_by_whom(database: str) -> 
     make(database, "CREATE TABLE jobs (id int PRIMARY KEY, payload text)", "INSERT INTO jobs VALUES (1, 'x')")
     with locking(database, "DELETE FROM jobs"):
         assert whole(read(database, plain(), "1")) == "x"
-    with locking(database, "LOCK TABLE jobs") as pid, pytest.raises(LockTimeout, match=f"^locked by session {pid}"):
+    with (
+        locking(database, "LOCK TABLE jobs") as pid,
+        pytest.raises(
+            LockTimeout, match="^" + pattern(LockHolderText.LOCKED_BY, who=LockHolderText.SESSION.render(session=pid))
+        ),
+    ):
         read(database, plain(), "1")
 
 
@@ -266,7 +273,7 @@ def test_a_queue_of_a_library(database: str) -> None:
     text = whole(found)
     assert isinstance(text, str)
     assert json.loads(text) == {"to": [1]}
-    assert (found.owner, found.doing) == ("app@host", "the owner is a name: the consumer's session is unknown")
+    assert (found.owner, found.doing) == ("app@host", MessageText.OWNER_IS_NAME)
     assert column(found, "state").value == "executing"
 
 

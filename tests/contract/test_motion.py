@@ -7,8 +7,10 @@ from importlib import import_module
 import pytest
 
 from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.verdicts.flow_verdicts import FlowText
 from tests.contract.watching import said_at_once, watching
 from tests.facts import query
+from tests.wordings import has
 
 # Partitioned by its state, so that the server's counters do not show pops.
 MADE = """
@@ -37,10 +39,11 @@ def test_it_is_never_healthy_while_nothing_is_seen_to_move_and_has_no_pops_in_th
         monkeypatch.setattr(import_module(f"qmon.model.verdicts.{name}"), "STILL_S", 2.0)
     with watching(database, [JOBS]) as watched:
         proof = watched.queue("jobs", lambda q: q.verdict.code == "no pops").verdict.proof
-        assert proof.startswith("240 ready, but message 1 ")
+        assert has(proof, FlowText.HEAD_STILL, ready=240.0, which=FlowText.MESSAGE.render(message=1))
         codes = {q.verdict.code for view in watched.views if (q := view.queue("jobs")) is not None}
         assert codes <= {"cannot tell", "no pops"}
         query(database, "DELETE FROM jobs WHERE id = 1")
         watched.queue("jobs", lambda q: q.verdict.code == "healthy")
         query(database, "INSERT INTO jobs (status) SELECT 'ready' FROM generate_series(1, 9)")
-        assert "message 2 " in watched.queue("jobs", lambda q: q.verdict.code == "no pops").verdict.proof
+        proof = watched.queue("jobs", lambda q: q.verdict.code == "no pops").verdict.proof
+        assert has(proof, FlowText.HEAD_STILL, which=FlowText.MESSAGE.render(message=2))

@@ -24,7 +24,9 @@ from qmon.model.snapshot import SESSIONS_PROBE
 from qmon.model.view import View
 from qmon.model.waits.lock_chains import Role
 from qmon.monitor.background import scan_counts
+from qmon.monitor.catalog.discovery.candidates import CandidateText
 from qmon.monitor.one_shot import view_over
+from qmon.monitor.poll.withheld_samples import VisibilityText
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.tui.blocking import tree
 from qmon.tui.overview import panels
@@ -35,6 +37,7 @@ from tests.contract.engines import opened, sql
 from tests.contract.sessions import open_sessions
 from tests.contract.watching import Watched, installed, said_at_once, target_of, watching
 from tests.facts import connected, query
+from tests.wordings import has
 
 
 @pytest.fixture
@@ -85,8 +88,8 @@ def test_a_role_that_sees_no_other_session_is_shown_the_lock_chain_and_no_zeros(
         assert "blocked 1" in line
         assert "waits –" in line
         assert "not visible" in words(tree.panel_lines(top, 160, 5))
-        assert "your role sees only its own sessions" in words(horizon_panel.horizon_lines(view, 200, 9))
-        assert "your role sees only its own sessions" in waits_panel.empty_text(view, "")
+        assert has(words(horizon_panel.horizon_lines(view, 200, 9)), VisibilityText.OWN_SESSIONS_ONLY)
+        assert has(waits_panel.empty_text(view, ""), VisibilityText.OWN_SESSIONS_ONLY)
 
 
 def test_the_report_of_such_a_role_has_null_and_the_reason(database: str, role: str) -> None:
@@ -95,7 +98,7 @@ def test_the_report_of_such_a_role_has_null_and_the_reason(database: str, role: 
     assert (report["blocked"], report["waits"], report["horizon"]) == (0, None, None)
     assert report["sessions"] is not None
     assert set(report["unknown"]) == {"waits", "horizon"}
-    assert all("own sessions" in reason for reason in report["unknown"].values())
+    assert all(has(reason, VisibilityText.OWN_SESSIONS_ONLY) for reason in report["unknown"].values())
     told = call("status", reader(database, role), "--over", "1s").output
     assert 'GRANT pg_read_all_stats TO "few rights' in told
 
@@ -118,12 +121,12 @@ def test_waits_and_blocking_are_seen_while_activities_are_not_tracked(database: 
         s.wait("waiter", "LOCK TABLE fifo IN SHARE MODE")
         view = watched.view(lambda v: v.server.blocking is not None and v.server.blocking.waiters == 1, polls=3)
         assert any(wait.kind == "Lock" for wait in view.server.waits or ())
-        assert "track_activities is off in 2 sessions" in the_reason(view)
+        assert has(the_reason(view), VisibilityText.UNTRACKED)
         queue = view.queue("fifo")
         assert queue is not None
         assert (queue.producers.value, queue.consumers.value) == (None, None)
         assert view.server.horizon is None
-        assert "track_activities is off" in words(horizon_panel.horizon_lines(view, 200, 9))
+        assert has(words(horizon_panel.horizon_lines(view, 200, 9)), VisibilityText.UNTRACKED)
 
 
 def ages_of_writers(connection: Connection) -> dict[int, float | None]:
@@ -223,7 +226,7 @@ def test_rates_are_unknown_if_the_server_counts_nothing(database: str) -> None:
         queue = view.queue("fifo")
         assert queue is not None
         assert (queue.push_rate.value, queue.pop_rate.value) == (None, None)
-        assert "track_counts is off" in queue.pop_rate.reason
+        assert has(queue.pop_rate.reason, Reason.COUNTERS_OFF)
 
 
 NEEDED = {
@@ -294,9 +297,9 @@ def test_a_table_that_may_not_be_read_misses_the_right_and_nothing_else(database
     done = call("queues", reader, "--output", "json")
     assert done.exit_code == 0, done.output
     (found,) = json.loads(done.stdout)["queues"]
-    assert found["missing"].startswith("the right to read public.mail_queue: GRANT ")
+    assert has(found["missing"], CandidateText.NO_RIGHT, table="public.mail_queue")
     assert found["missing"].endswith(f'GRANT SELECT ON "public"."mail_queue" TO "{role}"')
     assert "qmon queues lists tables that look like queues" in call("status", reader).stderr
     query(database, f'GRANT SELECT ON mail_queue TO "{role}"')
     (found,) = json.loads(call("queues", reader, "--output", "json").stdout)["queues"]
-    assert "the right to read" not in (found["missing"] or "")
+    assert not has(found["missing"], CandidateText.NO_RIGHT)

@@ -6,9 +6,11 @@ from qmon.engines.registry import engine_for
 from qmon.model.figure import Severity
 from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.discovery.candidates import Candidate, discover_queues
+from qmon.monitor.catalog.discovery.relatives import RelativeText
 from qmon.monitor.catalog.resolve import resolve_queues
 from tests.contract.watching import connect, target_of, watching
 from tests.facts import query
+from tests.wordings import has
 
 _COLUMNS = "status text NOT NULL, locked_at timestamptz, attempts int NOT NULL DEFAULT 0, payload text"
 BY_ID = f"""
@@ -55,9 +57,7 @@ def test_a_detached_partition_is_no_queue_of_its_own(database: str) -> None:
     query(database, "ALTER TABLE job_queue DETACH PARTITION job_queue_2")
     query(database, "ANALYZE")
     assert watched_queues(database) == ["job_queue"]
-    assert findings(database)["job_queue_2"].missing == (
-        "perhaps a detached partition of public.job_queue, which has the same columns"
-    )
+    assert findings(database)["job_queue_2"].missing == RelativeText.DETACHED.render(table="public.job_queue")
     query(database, "DROP TABLE job_queue CASCADE")
     assert watched_queues(database) == ["job_queue_2"], "now it looks like a queue"
 
@@ -90,7 +90,7 @@ def test_a_queue_with_the_columns_of_a_partitioned_one_is_a_queue(database: str)
         ANALYZE""",
     )
     assert sorted(watched_queues(database)) == ["job_queue", "job_queue_of_mails", "mail_queue"]
-    assert "perhaps a detached partition" in findings(database)["job_queue_2025"].missing
+    assert has(findings(database)["job_queue_2025"].missing, RelativeText.DETACHED)
 
 
 def test_a_child_by_inheritance_is_counted_once(database: str) -> None:

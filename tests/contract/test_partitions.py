@@ -8,9 +8,11 @@ from qmon.engines.registry import engine_for
 from qmon.model.groups.conditions import ColumnRef, OneOf
 from qmon.model.groups.group import Group, State
 from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableName
+from qmon.model.reasons import Reason
 from qmon.monitor.catalog.resolve import resolve_queues
 from tests.contract.watching import Watched, connect, target_of, watching
 from tests.facts import connected, query
+from tests.wordings import has
 
 HASHED = """
     CREATE TABLE jobs (id bigserial, payload text, PRIMARY KEY (id)) PARTITION BY HASH (id);
@@ -91,7 +93,7 @@ def test_where_a_state_moves_a_message_to_another_partition_no_rate_is_told(data
     queue = view.queue("jobs")
     assert queue is not None
     assert queue.push_rate.value is None
-    assert "partitioned by status" in queue.push_rate.reason
+    assert has(queue.push_rate.reason, Reason.PARTITIONED_BY_STATE)
 
 
 BY_DAY = """

@@ -14,8 +14,8 @@ import pytest
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operation_records import OperationKind, Progress, Side
-from qmon.operate.actions.pause import prepare_pause, prepare_resume
-from qmon.operate.actions.pause_check import ArrivalCounter
+from qmon.operate.actions.pause import PauseText, prepare_pause, prepare_resume
+from qmon.operate.actions.pause_check import ArrivalCounter, PauseCheckText
 from qmon.operate.actions.pause_switch import read_pauses
 from qmon.operate.context import Permission
 from qmon.operate.install.install_queue import install_queue, uninstall_queue
@@ -23,6 +23,7 @@ from qmon.operate.sql import Sql
 from tests.contract.operating import applied, desk_at
 from tests.facts import connected, query, wait_until
 from tests.queues import DESIGNS, ENGINE, made, opened, routine
+from tests.wordings import has, pattern
 
 HOSTILE = '"; drop table x; -- 🐘 [q]'
 
@@ -153,13 +154,13 @@ def test_pause_and_resume_are_recorded_seen_and_told(database: str, tmp_path: Pa
     assert prepared.plan.refused is None
     assert "QM001" in " ".join(prepared.plan.consequences)
     result = applied(prepared, Permission("it [burns] 'now'"))
-    assert any("0 pushes in" in note for note in result.notes), result.notes
+    assert any(has(note, PauseCheckText.NONE, messages="pushes") for note in result.notes), result.notes
     with opened(database) as connection:
         (seen,) = read_pauses(Sql(connection, ENGINE))
     assert (seen.queue, seen.side, seen.by, seen.reason) == (HOSTILE, Side.PRODUCERS, "anna@app-7", "it [burns] 'now'")
     assert seen.about == str(layout.table)
     again = prepare_pause(desk_at(database, tmp_path), layout, Side.PRODUCERS, 120)
-    assert "already paused, by anna@app-7" in again.plan.risks[0]
+    assert has(again.plan.risks[0], PauseText.ALREADY_PAUSED)
     applied(again, Permission("longer"))
     with opened(database) as connection:
         (longer,) = read_pauses(Sql(connection, ENGINE))
@@ -171,7 +172,7 @@ def test_pause_and_resume_are_recorded_seen_and_told(database: str, tmp_path: Pa
     with connected(database) as session:
         assert refused(session, layout, "push", "'x'") == ""
     idle = prepare_resume(context, layout, Side.PRODUCERS).plan
-    assert (idle.refused, idle.count) == (f"the producers of {HOSTILE} are not paused", 0)
+    assert (idle.refused, idle.count) == (PauseText.NOT_PAUSED.render(side="producers", queue=HOSTILE), 0)
     kinds = query(database, "SELECT kind, state, about FROM qmon.operations ORDER BY started_at")
     table = str(layout.table)
     assert kinds == [("pause", "done", table), ("pause", "done", table), ("resume", "done", table)]
@@ -189,7 +190,7 @@ def test_a_pause_ends_by_itself(database: str, tmp_path: Path) -> None:
 def test_consumers_are_paused_and_producers_go_on(database: str, tmp_path: Path) -> None:
     layout = made(database, "batch_fast")
     result = applied(prepare_pause(desk_at(database, tmp_path), layout, Side.CONSUMERS, 60))
-    assert any("0 pops in" in note for note in result.notes), result.notes
+    assert any(has(note, PauseCheckText.NONE, messages="pops") for note in result.notes), result.notes
     with connected(database) as session:
         assert refused(session, layout, "push", "'x'") == ""
         assert refused(session, layout, "pop") == "QM002"
@@ -224,7 +225,7 @@ def test_pushes_that_do_not_stop_are_said(database: str, tmp_path: Path, design:
     table = ENGINE.quote(layout.table.parts)
     with inserting(database, f"INSERT INTO {table} (payload) VALUES ('x')"):
         result = applied(prepare_pause(desk_at(database, tmp_path), layout, Side.PRODUCERS, 60))
-    assert any("pushes still come" in note for note in result.notes), result.notes
+    assert any(has(note, PauseCheckText.STILL_COME, messages="pushes") for note in result.notes), result.notes
 
 
 def test_pushes_that_the_server_hears_of_late_are_not_missed(database: str, tmp_path: Path) -> None:
@@ -256,7 +257,7 @@ def test_pushes_that_the_server_hears_of_late_are_not_missed(database: str, tmp_
         result = applied(prepared, tell=push, stopped=stopped)
     assert query(database, f"SELECT count(*) FROM {table} WHERE payload = 'y'") == [(10,)]
     (said,) = [note for note in result.notes if "pushes" in note]
-    assert "10 pushes seen in" in said, said
+    assert has(said, PauseCheckText.SEEN, count=10, messages="pushes"), said
 
 
 def test_a_look_that_was_cut_short_proves_nothing_and_says_so(database: str, tmp_path: Path) -> None:
@@ -265,7 +266,7 @@ def test_a_look_that_was_cut_short_proves_nothing_and_says_so(database: str, tmp
         context = desk_at(database, tmp_path)
         result = applied(prepare_pause(context, layout, side, 60), stopped=lambda: True)
         (said,) = [note for note in result.notes if f"0 {'pushes' if side is Side.PRODUCERS else 'pops'}" in note]
-        assert said.startswith("not yet known whether the pause works")
+        assert has(said, PauseCheckText.NOT_YET_KNOWN)
         assert "12 s" in said
 
 
@@ -305,21 +306,19 @@ def test_who_has_not_ended_what_he_pushed_before_is_named(database: str, tmp_pat
         session.execute("SET application_name = 'shop-api'")
         session.execute(f"SELECT {routine(layout, 'push')}('x')").fetchall()
         result = applied(prepare_pause(desk_at(database, tmp_path), layout, Side.PRODUCERS, 60))
-    assert any(
-        "sessions from before the pause that are still open" in note and "shop-api" in note for note in result.notes
-    )
+    assert any(has(note, PauseCheckText.STILL_OPEN) and "shop-api" in note for note in result.notes)
 
 
 def test_what_cannot_be_paused_is_refused_in_one_line(database: str, tmp_path: Path) -> None:
     context = desk_at(database, tmp_path)
     layout = made(database, "fifo")
     for wrong in (0.5, 86_401.0):
-        with pytest.raises(BadInput, match="from 1s to 24h"):
+        with pytest.raises(BadInput, match=pattern(PauseText.DURATION_RANGE)):
             prepare_pause(context, layout, Side.PRODUCERS, wrong)
     query(database, "CREATE TABLE jobs (id bigint PRIMARY KEY)")
     foreign = Layout("jobs", "fifo", TableName("public", "jobs"), id="id")
-    assert "install a gate" in str(prepare_pause(context, foreign, Side.PRODUCERS).plan.refused)
-    assert "only pause consumers" in str(prepare_pause(context, foreign, Side.CONSUMERS).plan.refused)
+    assert has(str(prepare_pause(context, foreign, Side.PRODUCERS).plan.refused), PauseText.NO_PUSH_SWITCH)
+    assert has(str(prepare_pause(context, foreign, Side.CONSUMERS).plan.refused), PauseText.NO_POP_SWITCH)
     reader = desk_at(database, tmp_path, read_only="read-only: --read-only")
     prepared = prepare_pause(reader, layout, Side.PRODUCERS)
     assert prepared.plan.refused == "read-only: --read-only"

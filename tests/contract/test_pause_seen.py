@@ -7,12 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from qmon.model.operation_records import Side
+from qmon.model.operation_records import OperationText, Side
 from qmon.operate.actions.pause import prepare_pause, prepare_resume
 from tests.contract.operating import applied, desk_at
 from tests.contract.watching import watching
 from tests.facts import query, wait_until
 from tests.queues import ENGINE, made, routine
+from tests.wordings import has
 
 KILLED = """
 import os, signal, sys
@@ -63,7 +64,7 @@ def test_a_pause_is_seen_by_whoever_watches_from_the_poll_after_the_next(databas
         assert (pause.side, pause.by, pause.reason) == (Side.PRODUCERS, "anna@app-7", "a test")
         verdict = view.queues[0].verdict
         assert (verdict.code, verdict.key) == ("paused", "p")
-        assert "producers paused by anna@app-7 until" in verdict.proof
+        assert has(verdict.proof, OperationText.PAUSED, side="producers", who="anna@app-7")
         applied(prepare_resume(context, layout, Side.PRODUCERS))
         over = watch.view(lambda found: not found.pauses)
         assert not [failure for failure in over.failures if "pause" in failure.probe]

@@ -11,9 +11,12 @@ from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.base import Bound, Session, Statement
 from qmon.engines.registry import engine_for
 from qmon.errors import BadInput, QueryFailed
+from qmon.model.waits.lock_holders import LockHolderText
+from qmon.monitor.poll.poller import PollerText
 from qmon.monitor.source import Focus, Phase
 from tests.contract.watching import installed, target_of, watching
 from tests.facts import connected, query, wait_until
+from tests.wordings import has, pattern
 
 
 @pytest.fixture
@@ -111,7 +114,7 @@ def test_polls_come_at_the_interval_that_is_set_live(database: str) -> None:
         count = len(watched.views)
         watched.poller.poll_now()
         wait_until(lambda: len(watched.views) == count + 1, timeout=120, what="a poll on demand")
-        with pytest.raises(BadInput, match=r"0\.5 to 60"):
+        with pytest.raises(BadInput, match=pattern(PollerText.INTERVAL_RANGE, lowest=0.5, highest=60.0)):
             watched.poller.set_interval(0.01)
 
 
@@ -176,10 +179,10 @@ def test_a_table_that_even_readers_must_wait_for_is_told_and_comes_back(database
         watched.view(polls=2)
         holder.execute("LOCK TABLE fifo IN ACCESS EXCLUSIVE MODE")
         locked = watched.queue("fifo", lambda q: q.failures)
-        assert "locked by session" in locked.failures[0].reason
+        assert has(locked.failures[0].reason, LockHolderText.LOCKED_BY)
         assert locked.ready.value == 0
         assert locked.ready.age_s > 0
-        assert "locked by session" in locked.ready.reason
+        assert has(locked.ready.reason, LockHolderText.LOCKED_BY)
         query(database, "SELECT naive_push('x') FROM generate_series(1, 5)")
         moving = watched.queue("naive", lambda q: q.ready.value == 5 and q.push_rate.value, polls=2)
         assert moving.push_rate.value

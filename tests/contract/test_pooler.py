@@ -9,12 +9,15 @@ import pytest
 
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.base import Session
+from qmon.engines.postgres.pooler import PoolerText
+from qmon.engines.postgres.postgres_errors import PostgresErrorText
 from qmon.errors import BadInput, DeadlineExceeded, QueryFailed
 from tests.cli.calling import call
 from tests.contract.engines import open_target, opened, sql
 from tests.contract.pooling import looks, pgbouncer
 from tests.contract.watching import installed
 from tests.facts import query
+from tests.wordings import has, pattern
 
 WATCHING = Session("poll", statement_timeout_s=1.0, lock_timeout_s=0.5, read_only=True, repeats=True)
 UNTOUCHED = {
@@ -48,7 +51,7 @@ def test_a_pool_whose_sessions_may_look_elsewhere_is_refused(
         done = call("status", pool.format(name_of(database)), environment={"XDG_CONFIG_HOME": str(tmp_path)})
         assert done.exit_code == 2, done.output
         (line,) = done.stderr.splitlines()
-        assert "the pooler in between does not pass on qmon's search_path" in line
+        assert has(line, PostgresErrorText.NO_SEARCH_PATH)
         assert looks(pool.format(name_of(database)), 2) == [UNTOUCHED] * 2
 
 
@@ -64,8 +67,7 @@ def test_a_pool_that_shares_sessions_out_is_refused_and_none_is_changed(
             done = call(command, url, environment={"XDG_CONFIG_HOME": str(tmp_path)})
             assert done.exit_code == 2, done.output
             (line,) = done.stderr.splitlines()
-            assert f"the connection goes through a pooler in {mode} mode" in line
-            assert "connect to the server itself, or to a pool in session mode" in line
+            assert has(line, PoolerText.SHARED_SESSIONS, mode=mode)
         assert looks(url, size, hold=hold) == [UNTOUCHED] * size
 
 
@@ -74,7 +76,7 @@ def test_a_pool_that_gives_its_sessions_out_in_turn_is_refused(server: EmbeddedS
         url = pool.format(name_of(pooled))
         looks(url, 2)
         for _ in range(5):
-            with pytest.raises(BadInput, match="in transaction mode"):
+            with pytest.raises(BadInput, match=pattern(PoolerText.SHARED_SESSIONS, mode="transaction")):
                 open_target(url, WATCHING)
 
 

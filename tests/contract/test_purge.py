@@ -10,11 +10,20 @@ import pytest
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.operation_records import Choice, Nothing, OperationKind, OperationState, OwnerState, UndoState
-from qmon.operate.context import Permission, ReadOnly
+from qmon.model.sessions.owners import OwnerText
+from qmon.operate.actions.purge import PurgeText
+from qmon.operate.actions.undo import UndoText
+from qmon.operate.actions.undo_tables import UndoLossText
+from qmon.operate.context import AccessText, Permission, ReadOnly
 from qmon.operate.operator import Operator
+from qmon.operate.plan.selection import ChoiceText
+from qmon.operate.run.prepared_action import ApplyText
+from qmon.operate.run.running_operation import RunningOperationText
+from qmon.operate.table_structure import StructureText
 from tests.contract.operating import applied, desk_at, lines
 from tests.facts import connected, query
 from tests.queues import BYTES, call, made, opened, routine, run
+from tests.wordings import has, pattern
 
 ALL = frozenset(OwnerState)
 
@@ -55,7 +64,7 @@ def test_a_purge_empties_the_queue_and_its_undo_brings_all_back(database: str, t
     assert (undone.kind, undone.done) == (OperationKind.UNDO, 130)
     assert [everything(database, table) for table in tables] == before
     assert [each.undo_state for each in operator.read_operations()] == [UndoState.NO, UndoState.UNDONE]
-    assert operator.undo(result.operation).plan.refused == "the operation has already been undone"
+    assert operator.undo(result.operation).plan.refused == UndoText.UNDONE
     with opened(database) as connection:
         assert call(connection, layout, "pop")
 
@@ -104,6 +113,11 @@ def test_what_others_took_or_hold_is_left_alone(database: str, tmp_path: Path) -
     assert left == [5, 6, 10, 31, 32, 33, 34, 35]
 
 
+def title(listed: str, unit: str) -> str:
+    messages = ChoiceText.MESSAGES.render(listed=listed, unit=unit)
+    return PurgeText.TITLE.render(messages=messages, queue="orders")
+
+
 def test_messages_in_progress_stay_unless_they_are_asked_for(database: str, tmp_path: Path) -> None:
     layout = made(database, "status")
     pushed(database, layout, 6)
@@ -111,18 +125,18 @@ def test_messages_in_progress_stay_unless_they_are_asked_for(database: str, tmp_
         call(connection, layout, "pop_batch", "2")
     query(database, "UPDATE orders SET status = 3 WHERE id = 6")
     operator = Operator(desk_at(database, tmp_path))
-    assert operator.purge(layout, Choice(state="ready")).plan.title == "Purge 3 ready messages of orders"
-    assert operator.purge(layout, Choice()).plan.title == "Purge 1 dead message of orders"
+    assert operator.purge(layout, Choice(state="ready")).plan.title == title("3 ready", "messages")
+    assert operator.purge(layout, Choice()).plan.title == title("1 dead", "message")
     assert operator.purge(layout, Choice(payload="m")).plan.left_out == ()
     ids = Choice(ids=("1", "3", "5", "6"))
     named = operator.purge(layout, ids).plan
-    assert named.title == "Purge 2 ready and 1 dead messages of orders", "the first is in progress"
+    assert named.title == title("2 ready and 1 dead", "messages"), "the first is in progress"
     by_default = operator.purge(layout, Choice(state="in_progress")).plan
     assert (by_default.count, [each.count for each in by_default.left_out]) == (0, [2])
-    assert "`held_while_working` is not set" in by_default.left_out[0].why
+    assert has(by_default.left_out[0].why, OwnerText.NOT_HELD_WHILE_WORKING)
     asked = operator.purge(layout, Choice(state="in_progress", owner_states=ALL))
     assert asked.plan.count == 2
-    assert any("cannot complete" in line for line in asked.plan.risks)
+    assert any(has(line, PurgeText.CANNOT_COMPLETE) for line in asked.plan.risks)
 
 
 def test_a_message_in_progress_is_as_old_as_its_start(database: str, tmp_path: Path) -> None:
@@ -210,7 +224,7 @@ def test_every_type_comes_back_bit_for_bit(database: str, tmp_path: Path) -> Non
     operator = Operator(desk_at(database, tmp_path))
     prepared = operator.purge(layout, Choice(state="ready"))
     assert prepared.plan.count == 23
-    assert any("recomputed by the server: g" in note for note in prepared.plan.undo.notes)
+    assert any(has(note, UndoLossText.RECOMPUTED) for note in prepared.plan.undo.notes)
     assert all(len(row.payload or "") <= 200 for row in prepared.plan.first)
     purged = applied(prepared)
     assert query(database, "SELECT count(*) FROM anything") == [(0,)]
@@ -272,7 +286,7 @@ def test_a_view_and_a_table_that_others_inherit_from_are_refused(database: str, 
         raw.execute("CREATE VIEW seen AS SELECT * FROM child")
     operator = Operator(desk_at(database, tmp_path))
     for name in ("parent", "seen"):
-        with pytest.raises(BadInput, match="ordinary and partitioned tables only"):
+        with pytest.raises(BadInput, match=pattern(StructureText.NOT_A_TABLE)):
             operator.purge(
                 Layout("q", "fifo", TableName("public", name), id="id", payload="body"), Choice(state="ready")
             )
@@ -286,7 +300,7 @@ def test_cascading_foreign_keys_are_refused(database: str, tmp_path: Path, rule:
     prepared = Operator(desk_at(database, tmp_path)).purge(layout, Choice(state="ready"))
     assert prepared.plan.refused is not None
     assert "child" in prepared.plan.refused
-    with pytest.raises(BadInput, match="nothing was changed"):
+    with pytest.raises(BadInput, match=pattern(ApplyText.UNCHANGED)):
         applied(prepared)
     assert query(database, "SELECT count(*) FROM orders") == [(2,)]
 
@@ -304,7 +318,7 @@ def test_a_trigger_that_keeps_a_row_is_told_and_one_that_copies_is_named(databas
     assert any("keeper" in note for note in prepared.plan.undo.notes)
     result = applied(prepared)
     assert (result.done, result.changed, result.refused) == (4, 0, 1)
-    assert any("3" in note and "trigger" in note for note in result.notes)
+    assert any("3" in note and has(note, PurgeText.KEPT) for note in result.notes)
     assert query(database, "SELECT id FROM orders") == [(3,)]
 
 
@@ -320,7 +334,7 @@ def test_only_emptying_takes_away_for_good(database: str, tmp_path: Path) -> Non
     assert any(purged.operation in line for line in prepared.plan.risks)
     assert applied(prepared).done == 240
     assert operator.read_operations()[1].undo_state is UndoState.GONE
-    assert operator.undo(purged.operation).plan.refused == "the operation's trash was emptied"
+    assert operator.undo(purged.operation).plan.refused == UndoText.TRASH_EMPTIED
 
 
 def test_read_only_lets_every_plan_be_seen_and_none_applied(database: str, tmp_path: Path) -> None:
@@ -365,16 +379,16 @@ def test_emptying_a_production_targets_trash_asks_for_its_name(database: str, tm
     pushed(database, layout, 2)
     applied(Operator(desk_at(database, tmp_path)).purge(layout, Choice(state="ready")))
     operator = Operator(desk_at(database, tmp_path, prod=True))
-    with pytest.raises(BadInput, match="must be typed exactly: test"):
+    with pytest.raises(BadInput, match=pattern(RunningOperationText.WRONG_NAME)):
         applied(operator.empty_trash(None, 0))
-    with pytest.raises(BadInput, match="must be typed exactly: orders"):
+    with pytest.raises(BadInput, match=pattern(RunningOperationText.WRONG_NAME)):
         applied(operator.empty_trash("orders", 0))
     assert applied(operator.empty_trash(None, 0), Permission("old", "test")).done == 2
 
 
 def test_an_unknown_operation_is_said(database: str, tmp_path: Path) -> None:
     operator = Operator(desk_at(database, tmp_path))
-    with pytest.raises(BadInput, match="no operation 'nothing'"):
+    with pytest.raises(BadInput, match=pattern(UndoText.NO_OPERATION)):
         operator.undo("nothing")
 
 
@@ -398,7 +412,7 @@ def test_without_qmons_schema_there_is_no_purge(database: str, tmp_path: Path) -
 
             prepared = Operator(replace(at, connect=limited)).purge(layout, Choice(state="ready"))  # type: ignore[arg-type]
             assert prepared.plan.refused is not None
-            assert "no trash is available" in prepared.plan.refused
+            assert has(prepared.plan.refused, AccessText.NO_TRASH)
         finally:
             raw.execute(f"DROP OWNED BY {role}")
             raw.execute(f"DROP ROLE {role}")

@@ -14,14 +14,18 @@ from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import Choice, OperationState, Progress, RedriveLimits
 from qmon.model.reasons import Reason
+from qmon.operate.actions.redrive import RedriveText
+from qmon.operate.actions.undo import UndoText
 from qmon.operate.operator import Operator
-from qmon.operate.plan.selection import id_names
+from qmon.operate.plan.selection import ChoiceText, id_names
 from qmon.operate.run import failure_watch
+from qmon.operate.run.failure_watch import FailureText
 from tests.contract.operating import applied, desk_at
 from tests.contract.tables import make
 from tests.facts import connected, query
 from tests.jobs import TABLE, layout
 from tests.queues import made
+from tests.wordings import has, pattern
 
 FAST = RedriveLimits(rate=None)
 JOBS: Layout = replace(layout(), error="last_error", enqueued_at="pushed_at")
@@ -61,13 +65,13 @@ def test_exactly_those_that_are_meant_are_tried_again_and_come_back(
         return
     result = applied(prepared)
     assert (result.state, result.done) == (OperationState.DONE, len(ids))
-    assert result.notes[-1] == f"0 failed again, 0 are done or gone, {len(ids)} not yet"
+    assert result.notes[-1] == FailureText.SUMMARY.render(failed=0, finished=0, rest=len(ids))
     changed = query(
         database, "SELECT id, status, attempts, started_at, lease FROM public.jobs WHERE attempts = 0 ORDER BY id"
     )
     assert changed == [(id, "ready", 0, None, None) for id in ids]
     undo = operator.undo(result.operation)
-    assert undo.plan.consequences == ("the messages are as they were before the operation: dead",)
+    assert undo.plan.consequences == (UndoText.AS_BEFORE.render(before="dead"),)
     assert applied(undo).done == len(ids)
     assert query(database, "SELECT * FROM public.jobs ORDER BY id") == before
 
@@ -117,13 +121,15 @@ def test_it_stops_when_they_fail_again(
 
     prepared = Operator(desk_at(database, tmp_path)).redrive(layout(), Choice(), RedriveLimits(rate=200.0, failures=5))
     assert prepared.plan.seconds == pytest.approx(0.2)
-    assert "at most 200 per second; the redrive stops once 5 messages have failed again" in prepared.plan.consequences
+    assert has(
+        prepared.plan.consequences, RedriveText.STOPS, pace=RedriveText.AT_RATE.render(rate=200), messages="5 messages"
+    )
     result = applied(prepared, tell=popped)
     if again:
         assert result.state is OperationState.CANCELLED
         assert result.done == 20  # all 20 of the first batch failed, so there is no second one
-        assert result.notes[0] == "stopped: 20 messages failed again"
-        assert "failed again: 0; stops at 5" in told[0].note
+        assert result.notes[0] == FailureText.STOPPED.render(messages="20 messages")
+        assert has(told[0].note, FailureText.PROGRESS, failed=0, stops=FailureText.STOPS_AT.render(count=5))
     else:
         assert (result.state, result.done) == (OperationState.DONE, 40)
     assert query(database, "SELECT count(*) FROM public.jobs WHERE attempts = 5") == [(20 if again else 0,)]
@@ -166,13 +172,13 @@ def test_what_makes_no_sense_is_refused(database: str, tmp_path: Path) -> None:
     make(database, TABLE)
     operator = Operator(desk_at(database, tmp_path))
     for choice, limits, why in (
-        (Choice(state="ready"), FAST, "a redrive retries only dead messages"),
-        (Choice(error="x"), FAST, "no column for the error of a message"),
-        (Choice(payload=""), FAST, "is empty"),
-        (Choice(older_than_s=60, newer_than_s=60), FAST, "older than 1 m"),
-        (Choice(), RedriveLimits(rate=0.0), "the rate must be greater than 0"),
-        (Choice(), RedriveLimits(failures=0), "at least 1, not 0"),
-        (Choice(newer_than_s=60), FAST, "no column for the time at which a message was pushed"),
+        (Choice(state="ready"), FAST, pattern(RedriveText.NOT_DEAD, state="ready")),
+        (Choice(error="x"), FAST, pattern(ChoiceText.NO_COLUMN, what=ChoiceText.ERROR)),
+        (Choice(payload=""), FAST, pattern(ChoiceText.EMPTY_TEXT, what=ChoiceText.PAYLOAD)),
+        (Choice(older_than_s=60, newer_than_s=60), FAST, pattern(ChoiceText.EMPTY_RANGE)),
+        (Choice(), RedriveLimits(rate=0.0), pattern(RedriveText.RATE_RANGE, rate=0.0)),
+        (Choice(), RedriveLimits(failures=0), pattern(RedriveText.FAILURES_RANGE, failures=0)),
+        (Choice(newer_than_s=60), FAST, pattern(ChoiceText.NO_PUSH_TIME)),
     ):
         with pytest.raises(BadInput, match=why):
             operator.redrive(layout(), choice, limits)

@@ -8,8 +8,10 @@ import pytest
 
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.view import QueueView
+from qmon.monitor.catalog.resolve import ResolveText
 from tests.contract.watching import Watched, watching
 from tests.facts import connected, query
+from tests.wordings import has
 
 OLD, NEW = 12_262, 5_018
 JOBS = Layout("jobs", "fifo", TableName("public", "jobs"), id="id")
@@ -93,7 +95,7 @@ def test_a_queue_renamed_away_is_lost_and_back_within_two_polls(jobs: str) -> No
             query(jobs, "ALTER TABLE jobs RENAME TO elsewhere")
             polls = len(watched.views)
             gone = watched.queue("jobs", lambda q: q.ready.old)
-            assert "there is no table" in gone.ready.reason
+            assert has(gone.ready.reason, ResolveText.MOVED, now="public.elsewhere")
             assert len(watched.views) - polls <= 2
             query(jobs, "ALTER TABLE elsewhere RENAME TO jobs")
             polls = len(watched.views)

@@ -12,13 +12,18 @@ import pytest
 from qmon.engines.base import Connection
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
-from qmon.model.operation_records import Choice, OperationResult, OperationState, UndoState
+from qmon.model.operation_records import Choice, OperationResult, OperationState, OperationText, UndoState
+from qmon.operate.actions.requeue import RequeueText
 from qmon.operate.context import Permission, ReadOnly
-from qmon.operate.install.install_queue import install_queue, read_registry
+from qmon.operate.install.install_queue import InstallText, install_queue, read_registry
 from qmon.operate.operator import Operator
+from qmon.operate.plan.allowed_actions import NotAllowed
+from qmon.operate.plan.selection import ChoiceText
+from qmon.operate.run.prepared_action import ApplyText
 from tests.contract.operating import ANY_OWNER, HELD, applied, desk_at, stuck
 from tests.facts import connected, query
 from tests.queues import ENGINE, call, made, opened, run
+from tests.wordings import has, pattern
 
 
 def states(url: str, layout: Layout) -> dict[object, int]:
@@ -79,9 +84,9 @@ def test_how_many_attempts_there_are_is_said_at_installation_or_in_the_configura
     with opened(database) as connection:
         layout = install_queue(connection, ENGINE, design, schema="public", queue="orders", max_attempts=2).layout
         assert read_registry(connection, ENGINE)["orders"] == layout
-        with pytest.raises(BadInput, match="does not count attempts"):
+        with pytest.raises(BadInput, match=pattern(InstallText.NO_ATTEMPTS)):
             install_queue(connection, ENGINE, "fifo", schema="public", queue="line", max_attempts=2)
-        with pytest.raises(BadInput, match="after 1 to"):
+        with pytest.raises(BadInput, match=pattern(InstallText.ATTEMPTS)):
             install_queue(connection, ENGINE, design, schema="public", queue="other", max_attempts=0)
         call(connection, layout, "push", "'x'")
         states: list[tuple[object, ...]] = []
@@ -95,9 +100,9 @@ def test_how_many_attempts_there_are_is_said_at_installation_or_in_the_configura
         call(connection, layout, "pop")
     stuck = replace(layout, owner=None, timeout_s=0.0)
     prepared = Operator(desk_at(database, tmp_path)).requeue(stuck, Choice())
-    assert "messages with 2 attempts or more become dead letters" in prepared.plan.consequences
+    assert has(prepared.plan.consequences, RequeueText.DEAD_BY_LIMIT, attempts="2 attempts")
     more = Operator(desk_at(database, tmp_path)).requeue(replace(stuck, max_attempts=3), Choice())
-    assert "messages with 3 attempts or more become dead letters" in more.plan.consequences
+    assert has(more.plan.consequences, RequeueText.DEAD_BY_LIMIT, attempts="3 attempts")
     assert applied(prepared).done == 1
     assert query(database, "SELECT count(*) FROM orders WHERE status = 3") == [(2,)]
 
@@ -125,7 +130,7 @@ def test_a_plan_of_5_never_touches_18(database: str, tmp_path: Path) -> None:
     result = applied(prepared)
     assert result.done + result.changed == 5
     assert states(database, layout)[2] >= 13
-    with pytest.raises(BadInput, match="already applied"):
+    with pytest.raises(BadInput, match=pattern(ApplyText.APPLIED)):
         applied(prepared)
 
 
@@ -205,7 +210,7 @@ def test_a_choice_means_what_it_says(database: str, tmp_path: Path, choice: Choi
     if expected:
         applied(prepared)
     else:
-        with pytest.raises(BadInput, match="no message matches"):
+        with pytest.raises(BadInput, match=pattern(OperationText.NO_MESSAGE)):
             applied(prepared)
     assert [row[0] for row in query(database, "SELECT id FROM orders WHERE status = 1 ORDER BY id")] == expected
 
@@ -213,14 +218,14 @@ def test_a_choice_means_what_it_says(database: str, tmp_path: Path, choice: Choi
 @pytest.mark.parametrize(
     ("choice", "part"),
     [
-        (Choice(ids=("x",)), "not ids of queue"),
-        (Choice(ids=("1; DROP TABLE orders",)), "not ids of queue"),
-        (Choice(state="sleeping"), "is not a state"),
-        (Choice(state="done"), "no messages that are done"),
-        (Choice(limit=0), "the limit must be at least 1"),
-        (Choice(limit=-1), "is not a limit"),
-        (Choice(older_than_s=float("nan")), "is not an age"),
-        (Choice(owner_states=frozenset()), "no owner state was given"),
+        (Choice(ids=("x",)), pattern(ChoiceText.NOT_IDS)),
+        (Choice(ids=("1; DROP TABLE orders",)), pattern(ChoiceText.NOT_IDS)),
+        (Choice(state="sleeping"), pattern(ChoiceText.NOT_A_STATE)),
+        (Choice(state="done"), pattern(ChoiceText.NO_SUCH_STATE, state="done")),
+        (Choice(limit=0), pattern(ChoiceText.ZERO_LIMIT)),
+        (Choice(limit=-1), pattern(ChoiceText.NOT_A, what=ChoiceText.A_LIMIT)),
+        (Choice(older_than_s=float("nan")), pattern(ChoiceText.NOT_A, what=ChoiceText.AN_AGE)),
+        (Choice(owner_states=frozenset()), pattern(ChoiceText.NO_OWNER_STATE)),
     ],
 )
 def test_nonsense_is_refused_in_one_line(database: str, tmp_path: Path, choice: Choice, part: str) -> None:
@@ -235,8 +240,8 @@ def test_a_design_without_messages_in_progress_says_what_to_do_instead(
 ) -> None:
     prepared = Operator(desk_at(database, tmp_path)).requeue(made(database, design), Choice())
     assert prepared.plan.refused is not None
-    assert any(word in prepared.plan.refused for word in ("repair", "state: done"))
-    with pytest.raises(BadInput, match="nothing was changed"):
+    assert prepared.plan.refused in (NotAllowed.RING_REQUEUE, RequeueText.NEVER_IN_PROGRESS)
+    with pytest.raises(BadInput, match=pattern(ApplyText.UNCHANGED)):
         applied(prepared)
 
 
@@ -247,7 +252,7 @@ def test_processed_messages_of_a_flag_are_popped_again_where_that_is_asked_for(d
             call(connection, layout, "push", "'x'")
         call(connection, layout, "pop_batch", "3")
     prepared = Operator(desk_at(database, tmp_path)).requeue(layout, Choice(state="done", ids=("2",)))
-    assert any("twice" in line for line in prepared.plan.risks)
+    assert RequeueText.TWICE in prepared.plan.risks
     assert applied(prepared).done == 1
     with opened(database) as connection:
         assert call(connection, layout, "pop") == ((2, "x"),)

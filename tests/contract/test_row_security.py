@@ -12,9 +12,10 @@ from qmon.model.groups.conditions import ColumnRef, OneOf
 from qmon.model.groups.group import Group, State
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.operation_records import Choice
-from qmon.monitor.doctor import run_checkup
+from qmon.monitor.doctor import CheckupText, run_checkup
 from qmon.monitor.one_shot import view_over
 from qmon.operate.operator import Operator
+from qmon.operate.table_structure import StructureText
 from tests.cli.calling import call
 from tests.contract.engines import opened
 from tests.contract.operating import applied, desk_at
@@ -84,9 +85,9 @@ def test_figures_of_a_role_that_sees_a_part_are_at_least_so_much(database: str, 
     assert call("check", tenant, "--timeout", "20").exit_code != 0
     with opened(tenant) as connection:
         (said,) = (each.problem for each in run_checkup(connection, ENGINE, [JOBS]).checks if each.probe == "(rows)")
-    assert said == (
-        "row-level security: your role sees only some of the rows: all figures from rows are lower bounds; the table"
-        " owner and roles with BYPASSRLS see all rows"
+    assert said == CheckupText.ROWS_HIDDEN.render(
+        why="row-level security: your role sees only some of the rows",
+        helps="the table owner and roles with BYPASSRLS see all rows",
     )
 
 
@@ -111,9 +112,8 @@ def test_a_plan_of_a_role_that_sees_a_part_says_so_and_touches_no_other_row(
     query(database, "UPDATE jobs SET status = 'working', started_at = now() - interval '1 day'")
     query(database, f"GRANT CREATE ON DATABASE {query(database, 'SELECT current_database()')[0][0]} TO {named(tenant)}")
     operator = Operator(desk_at(tenant, tmp_path))
-    said = (
-        "row-level security: your role sees only some of the rows; the other rows of public.jobs are neither counted"
-        " nor changed"
+    said = StructureText.ROWS_HIDDEN.render(
+        why="row-level security: your role sees only some of the rows", table="public.jobs"
     )
     assert said not in operator.requeue(JOBS, Choice()).plan.consequences
     query(database, "ALTER TABLE jobs ENABLE ROW LEVEL SECURITY")

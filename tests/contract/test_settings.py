@@ -8,7 +8,7 @@ import pytest
 
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.report import settings_object
-from qmon.model.settings import Setting, database_card
+from qmon.model.settings import HarmText, Setting, database_card
 from qmon.monitor.doctor import run_checkup
 from tests.cli.calling import call
 from tests.contract.engines import opened
@@ -44,7 +44,7 @@ def tables(database: str) -> str:
 def test_settings_of_tables_and_their_partitions(tables: str) -> None:
     found = settings(tables)
     assert found["autovacuum_enabled", "off"].object == "public.line"
-    assert found["persistence", "unlogged"].harm == "a crash empties the table"
+    assert found["persistence", "unlogged"].harm == HarmText.TABLE_EMPTIED
     assert found["persistence", "permanent"].object == "public.parts_1 and 1 more"
     assert found["autovacuum_enabled", "on"].harm == ""
     assert ("version", query(tables, "SELECT current_setting('server_version')")[0][0]) in found
@@ -89,10 +89,10 @@ def test_the_dashboard_and_the_command_have_the_same_card(database: str) -> None
         "name": "persistence",
         "tables": "public.fifo",
         "value": "unlogged",
-        "harm": "a crash empties the table",
+        "harm": HarmText.TABLE_EMPTIED,
     }
     assert unlogged in printed
     assert settings_object(database_card("postgres", view.server.state.settings)) == printed
     shown = call("doctor", database).stdout
     assert "EFFECT ON QUEUES" in shown
-    assert "persistence of public.fifo" in shown
+    assert HarmText.OF_TABLES.render(setting="persistence", tables="public.fifo") in shown

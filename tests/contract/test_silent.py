@@ -13,17 +13,22 @@ from pathlib import Path
 import pytest
 
 from qmon.engines.base import Connection, Session
+from qmon.engines.bounded_calls import LoginText
+from qmon.engines.driver_calls import DriverCallText
 from qmon.errors import ConnectionLost, OutcomeUnknown, Unreachable
 from qmon.model.operation_records import Choice, OperationState, OwnerState, Progress, Side
+from qmon.operate.actions.pause import PauseText
 from qmon.operate.context import OperatorContext
 from qmon.operate.operator import Operator
 from qmon.operate.operator_context import Connections
+from qmon.operate.run.running_operation import RunningOperationText
 from tests.contract.engines import opened, sql
 from tests.contract.operating import YES, applied, desk_at, lines
 from tests.facts import query, wait_until
 from tests.jobs import fill, layout, states
 from tests.queues import ENGINE, made, target_of
 from tests.silence import COMMIT_OF_A_BATCH, Tunnel, tunnel
+from tests.wordings import has, pattern
 
 SHORT = Session("test", statement_timeout_s=1.0, silence_s=0.5)
 ONE = sql("SELECT 1 AS one", "one")
@@ -61,9 +66,9 @@ def desk(url: str, folder: Path) -> OperatorContext:
 def test_a_statement_over_a_silent_tunnel_is_abandoned(quiet: Tunnel) -> None:
     with opened(quiet.url, SHORT) as connection:
         quiet.silence_at(b"SELECT 1", passes=True)
-        with pytest.raises(ConnectionLost, match=r"no answer for 1\.5 s; the connection was abandoned"):
+        with pytest.raises(ConnectionLost, match=pattern(DriverCallText.NO_ANSWER, time="1.5 s")):
             connection.fetch(ONE)
-        with pytest.raises(ConnectionLost, match="abandoned"):
+        with pytest.raises(ConnectionLost, match=pattern(DriverCallText.NO_ANSWER)):
             connection.execute(ONE)
         connection.cancel()
         connection.abandon()
@@ -71,7 +76,7 @@ def test_a_statement_over_a_silent_tunnel_is_abandoned(quiet: Tunnel) -> None:
 
 def test_a_statement_of_a_stopped_backend_is_abandoned(database: str) -> None:
     with opened(database, SHORT) as connection:
-        with stopped(connection.session_id), pytest.raises(ConnectionLost, match=r"no answer for 1\.5 s"):
+        with stopped(connection.session_id), pytest.raises(ConnectionLost, match=pattern(DriverCallText.NO_ANSWER)):
             connection.fetch(ONE)
         sessions = f"SELECT pid FROM pg_stat_activity WHERE pid = {connection.session_id}"
         wait_until(lambda: query(database, sessions) == [], what="the abandoned session ends once it goes on")
@@ -93,7 +98,10 @@ def test_nobody_knows_the_outcome_of_a_commit_that_is_not_answered(quiet: Tunnel
     query(database, "CREATE TABLE t (n int)")
     with opened(quiet.url, SHORT) as connection:
         quiet.silence_at(b"COMMIT", passes=arrives)
-        with pytest.raises(OutcomeUnknown, match="commit: no answer"), connection.transaction():
+        with (
+            pytest.raises(OutcomeUnknown, match="commit: " + pattern(DriverCallText.NO_ANSWER)),
+            connection.transaction(),
+        ):
             connection.execute(sql("INSERT INTO t VALUES (1)"))
     if arrives:
         wait_until(lambda: query(database, "SELECT count(*) FROM t") == [(1,)], what="the server has committed")
@@ -115,12 +123,12 @@ def test_a_wait_without_a_deadline_ends_when_the_connection_is_abandoned(quiet: 
         assert quiet.silent.wait(120)
         connection.abandon()
         asking.join(120)
-        assert problems == ["test/statement: the connection was abandoned before the server answered"]
+        assert problems == [f"test/statement: {DriverCallText.ABANDONED}"]
 
 
 def test_a_login_over_a_silent_tunnel_ends(quiet: Tunnel) -> None:
     quiet.silence_at(b"SET ", passes=False)  # psqlODBC's first statement after libpq has logged in
-    with pytest.raises(Unreachable, match="no answer"):
+    with pytest.raises(Unreachable, match=pattern(LoginText.NO_ANSWER)):
         ENGINE.connect(target_of(quiet.url), replace(SHORT, login_timeout_s=1.0))
     assert quiet.silent.is_set()
 
@@ -148,8 +156,9 @@ def test_a_batch_whose_commit_is_not_answered_is_unknown_and_the_operations_tell
     result = applied(prepared, tell=tell)
     assert 0 < done[-1] < 150
     assert (result.state, result.done) == (OperationState.UNKNOWN, done[-1])
-    assert f"it is unknown whether batch {len(done) + 1} (" in result.notes[0]
-    assert "qmon operations" in result.notes[1]
+    assert has(result.notes[0], RunningOperationText.UNKNOWN)
+    assert f"{len(done) + 1} (" in result.notes[0], "the batch"
+    assert has(result.notes[1], RunningOperationText.SEE_OPERATIONS)
     last = lines(context)[-1]
     assert (last["event"], last["state"], last["done"]) == ("end", "unknown", done[-1])
     assert last["notes"] == list(result.notes)
@@ -187,7 +196,7 @@ def test_where_only_the_local_audit_is_written_the_unknown_says_so(
         quiet.close()
         query(database, "DROP OWNED BY lesser; DROP ROLE lesser")
     assert (result.state, result.done) == (OperationState.UNKNOWN, 0)
-    assert "no record of operations" in result.notes[-1]
+    assert has(result.notes[-1], RunningOperationText.SEE_QUEUE)
     assert lines(context)[-1]["state"] == "unknown"
 
 
@@ -206,7 +215,7 @@ def test_an_operation_of_a_stopped_backend_ends_and_what_was_done_is_counted(dat
                 halted.enter_context(stopped(int(str(process))))
             found.append(now.done)
 
-        with pytest.raises(ConnectionLost, match="no answer"):
+        with pytest.raises(ConnectionLost, match=pattern(DriverCallText.NO_ANSWER)):
             applied(prepared, tell=tell)
         assert lines(context)[-1]["state"] == "interrupted"
     direct = Operator(desk_at(database, tmp_path))
@@ -224,7 +233,9 @@ def test_a_pause_over_a_silent_tunnel_ends(quiet: Tunnel, database: str, tmp_pat
     quiet.silence_at(*marks, passes=True)
     result = prepared.apply(YES, lambda now: None, lambda: False)
     assert result.state is OperationState.UNKNOWN
-    assert ("batch 1" if what == "record" else "the producers were paused") in result.notes[0]
+    paused = PauseText.WERE_PAUSED.render(side="producers")
+    step = RunningOperationText.BATCH_COMMITTED if what == "record" else paused
+    assert has(result.notes[0], RunningOperationText.UNKNOWN) if what == "record" else step in result.notes[0]
 
 
 def test_a_second_stop_abandons_an_operation_that_has_no_answer(quiet: Tunnel, database: str, tmp_path: Path) -> None:

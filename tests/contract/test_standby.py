@@ -8,16 +8,21 @@ from dataclasses import dataclass
 import pytest
 
 from qmon.demo.embedded_server import EmbeddedServer
+from qmon.engines.postgres.postgres_engine import PostgresText
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.reasons import Reason
 from qmon.model.samples.server_state_samples import ServerState
+from qmon.model.standby import StandbyText
+from qmon.model.verdicts.server_health_verdicts import ServerHealthText
 from qmon.model.view import QueueView, View
 from qmon.monitor.probes.server_health import READ_EVERY_S
+from qmon.monitor.state.failover_and_plans import FailoverText
 from qmon.operate.operator_context import create_context
 from tests.cli.calling import call
 from tests.contract.replica import Standby, replicated
 from tests.contract.watching import installed, target_of, watching
 from tests.facts import connected, query
+from tests.wordings import has
 
 JOBS = Layout(
     "jobs",
@@ -118,14 +123,14 @@ def test_a_paused_replay_makes_every_figure_old_and_says_so(pair: Pair) -> None:
             assert queue is not None
             assert queue.ready.old
             assert queue.verdict.code == "cannot tell"
-            assert "replay paused" in queue.verdict.proof
+            assert has(queue.verdict.proof, StandbyText.REPLAY_PAUSED)
             answer = call("check", pair.standby, "--timeout", "20")
             assert answer.exit_code == 3, answer
             answer = call("doctor", pair.standby)
-            assert "replay paused" in answer.stdout, (answer.stderr, answer.exception)
+            assert has(answer.stdout, StandbyText.REPLAY_PAUSED), (answer.stderr, answer.exception)
         finally:
             query(pair.standby, "SELECT pg_wal_replay_resume()")
-        watched.queue("jobs", lambda q: not q.ready.old and "replay paused" not in q.verdict.proof)
+        watched.queue("jobs", lambda q: not q.ready.old and not has(q.verdict.proof, StandbyText.REPLAY_PAUSED))
 
 
 def test_a_figure_is_as_old_as_the_standby_is_behind(pair: Pair) -> None:
@@ -180,7 +185,7 @@ def test_a_command_that_writes_is_refused_in_a_line_before_anything_is_sent(pair
     before = log.stat().st_size
     answer = call(words[0], *words[1:], pair.standby, *WRITES[command])
     assert answer.exit_code == 2, answer
-    assert "is a standby" in answer.stderr
+    assert has(answer.stderr, PostgresText.STANDBY)
     assert len(answer.stderr.strip().splitlines()) == 1, answer.stderr
     assert b"ERROR" not in log.read_bytes()[before:]
 
@@ -189,7 +194,7 @@ def test_what_only_reads_is_not_refused(pair: Pair) -> None:
     for command in ("operations", "trash list", "queues", "setup --print", "doctor"):
         answer = call(*command.split(), pair.standby)
         assert answer.exit_code in (0, 1), (command, answer.stderr)
-        assert "is a standby" not in answer.stderr
+        assert not has(answer.stderr, PostgresText.STANDBY)
     for purpose in ("operations", "pauses", "record"):
         create_context(target_of(pair.standby)).connect(purpose).close()
 
@@ -232,8 +237,8 @@ def test_a_promotion_is_an_event_and_the_copies_are_those_that_stream(monkeypatc
             assert (local.role, local.state, local.timeline) == ("secondary", "receiving", 1)
             query(standby.url(), "SELECT pg_promote()")
             queue = watched.queue("jobs", lambda q: q.verdict.code == "failed over")
-            assert "as primary; counters" in queue.verdict.proof
-            assert "as primary; counters started at 0 again" in queue.verdict.proof
+            assert has(queue.verdict.proof, ServerHealthText.FAILED_OVER)
+            assert has(queue.verdict.proof, FailoverText.PRIMARY)
             local = state_of(watched.view()).local_server
             assert local is not None
             assert (local.role, local.timeline) == ("", 2)

@@ -12,6 +12,7 @@ from qmon.engines.registry import engine_for
 from qmon.model.alerts.target_check import CheckState, check_target
 from qmon.model.layout.layout import Layout, StateColumn
 from qmon.model.reasons import Reason
+from qmon.model.samples.polled_samples import SampleText
 from qmon.model.view import QueueView
 from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.discovery.candidates import discover_queues
@@ -21,6 +22,7 @@ from tests.contract.tables import qmon_connection
 from tests.contract.watching import target_of, watching
 from tests.facts import query
 from tests.libraries.tables import OBAN_13
+from tests.wordings import has
 
 pytestmark = pytest.mark.server
 
@@ -66,7 +68,7 @@ def test_a_value_that_appears_later_is_learnt_and_stuck_messages_are_seen(databa
     assert (stuck.stuck.value, stuck.in_progress.value) == (50, 50)
     assert stuck.layout.state == StateColumn("status", "new", "processing", "done")
     later = watched.views[next(n for n, view in enumerate(watched.views) if shown(view.queues[0])) :]
-    assert not any("qmon does not know" in view.queues[0].in_progress.reason for view in later)
+    assert not any(has(view.queues[0].in_progress.reason, SampleText.UNKNOWN_VALUES) for view in later)
 
 
 def shown(queue: QueueView) -> bool:
@@ -80,9 +82,14 @@ def test_a_value_without_a_known_meaning_is_named_and_the_queue_is_never_fine(da
     query(database, "UPDATE job_queue SET status = 'zombified' WHERE id <= 7")
     with watching(database) as watched:
         queue = watched.queue("job_queue", lambda q: q.verdict.code == "cannot tell" and "zombified" in q.verdict.proof)
-        assert (
-            "7 rows in states that qmon does not know: `zombified` in `status`; name them in qmon.toml"
-            in queue.verdict.proof
+        assert has(
+            queue.verdict.proof,
+            SampleText.UNKNOWN_VALUES,
+            rows="7 rows",
+            listed="`zombified`",
+            more="",
+            column="status",
+            remedy=SampleText.NAME_STATES,
         )
         assert "`zombified`" in queue.in_progress.reason
         figures = (queue.ready, queue.oldest, queue.stuck, queue.dead, queue.done, queue.pop_rate)

@@ -11,11 +11,13 @@ from qmon.config.config_file import parse_config
 from qmon.config.toml_writer import queue_to_toml
 from qmon.engines.registry import engine_for
 from qmon.monitor.catalog.catalog import Catalog
-from qmon.monitor.catalog.discovery.candidates import Candidate, discover_queues, is_likely
+from qmon.monitor.catalog.discovery.candidates import Candidate, CandidateText, discover_queues, is_likely
 from qmon.monitor.catalog.resolve import resolve_queues
+from qmon.monitor.catalog.state_values import StateValueText
 from tests.contract.tables import qmon_connection
 from tests.contract.watching import target_of, watching
 from tests.facts import query, wait_until
+from tests.wordings import has
 
 pytestmark = pytest.mark.server
 
@@ -110,7 +112,7 @@ def test_codes_that_say_nothing_are_asked_for(database: str) -> None:
     finding = the_only(
         database, tuple(each.replace("finished", "x3").replace("new", "x1").replace("running", "x2") for each in SAID)
     )
-    assert "the values of `the state` (x1, x2, x3)" in finding.missing
+    assert has(finding.missing, StateValueText.NO_READY_WORD, column="the state", values="x1, x2, x3")
     with watching(database, []) as watched:
         assert watched.view().queues == ()
 
@@ -139,7 +141,7 @@ KEPT: Final = (
 def test_without_an_end_rows_are_in_progress_only_where_they_are_deleted_afterwards(database: str) -> None:
     """Only the removal of a popped row shows that it is done."""
     finding = the_only(database, KEPT)
-    assert finding.missing.startswith("how to recognize a done message")
+    assert finding.missing == CandidateText.NO_END
     with watching(database, []) as watched:
         assert watched.view().queues == ()
     query(database, "DELETE FROM job_queue WHERE id <= 60")

@@ -12,16 +12,20 @@ import pytest
 from qmon import log
 from qmon.engines.registry import engine_for
 from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.reasons import Reason
 from qmon.model.verdicts import RULES
+from qmon.monitor.catalog.column_zones import ZoneText
 from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.monitor.doctor import run_checkup
 from qmon.monitor.poll.queue_samples import QueueFiling
 from qmon.monitor.source import Focus, Phase
 from qmon.monitor.state import sample_figures
+from qmon.monitor.state.sample_figures import FigureText
 from tests.cli.calling import call
 from tests.contract.tables import qmon_connection
 from tests.contract.watching import target_of, watching
 from tests.facts import query
+from tests.wordings import has
 
 pytestmark = pytest.mark.server
 
@@ -120,10 +124,13 @@ def test_the_default_of_the_inserting_session_proves_nothing(database: str) -> N
     with qmon_connection(database) as connection:
         found = resolve_queues(connection, engine_for(target_of(database)), [asked])
     reason = next(line for line in found.reasons["jobs"] if line.startswith("`created_at`"))
-    assert "the local time of the inserting session" in reason
+    assert has(reason, ZoneText.SESSION_TIME)
     with watching(database, [asked]) as watched:
         queue = watched.queue("jobs", lambda q: q.ready.value == 1)
-    assert (queue.oldest.at_least, queue.oldest.reason) == (True, "watched: no usable time in `created_at`")
+    assert (queue.oldest.at_least, queue.oldest.reason) == (
+        True,
+        Reason.WATCHED.render(reason=FigureText.NO_USABLE_TIME.render(column="created_at")),
+    )
     assert (queue.oldest.value or 0) < 600, "not 9 h, the offset of that time zone"
 
 

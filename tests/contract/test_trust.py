@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from qmon.engines.base import Connection, Session
-from qmon.engines.control_schema import why_untrusted
+from qmon.engines.control_schema import ControlSchemaText, why_untrusted
 from qmon.engines.registry import engine_for
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, LayoutSource
@@ -27,6 +27,7 @@ from tests.contract.roles import kept_out, login, set_up
 from tests.facts import query
 from tests.queues import ENGINE, made, opened, target_of
 from tests.queues import call as run_routine
+from tests.wordings import has, pattern
 
 WHY = Permission("a test")
 EVIL = """
@@ -85,9 +86,9 @@ def test_a_squatted_schema_is_not_read_and_the_reason_is_shown(clean_roles: str,
         for view in VIEWS.values():
             query(url, view)
         shown = call("status", clean_roles)
-        assert f"qmon ignores the schema qmon of this database: the schema is owned by {name}" in " ".join(
-            (shown.output + shown.stderr).split()
-        )
+        lines = " ".join((shown.output + shown.stderr).split())
+        assert has(lines, ControlSchemaText.SCHEMA_IGNORED, object="the schema")
+        assert f"owned by {name}" in lines
         operator = Operator(desk_at(clean_roles, tmp_path))
         asked: list[Callable[[], object]] = [
             lambda: operator.purge(layout, Choice(ids=("1",))),
@@ -101,11 +102,11 @@ def test_a_squatted_schema_is_not_read_and_the_reason_is_shown(clean_roles: str,
         refused = call("pause", clean_roles, "batch_fast", "--side", "producers", "--reason", "x", "--yes")
         assert refused.exit_code == 2
         with opened(clean_roles) as connection:
-            with pytest.raises(BadInput, match="nothing was changed"):
+            with pytest.raises(BadInput, match=pattern(ControlSchemaText.NOTHING_CHANGED)):
                 read_registry(connection, ENGINE)
-            with pytest.raises(BadInput, match="nothing was changed"):
+            with pytest.raises(BadInput, match=pattern(ControlSchemaText.NOTHING_CHANGED)):
                 install_queue(connection, ENGINE, "fifo", schema="public", queue="more")
-            with pytest.raises(BadInput, match="nothing was changed"):
+            with pytest.raises(BadInput, match=pattern(ControlSchemaText.NOTHING_CHANGED)):
                 plan_control_setup(connection, ENGINE, "operator")
         assert ran(clean_roles) == []
 
@@ -147,7 +148,7 @@ def test_what_is_not_as_qmon_made_it_is_refused(
     query(clean_roles, EVIL)
     query(clean_roles, change.format(table))
     query(clean_roles, "TRUNCATE public.ran")  # the role that adds a default or a check runs it once
-    with pytest.raises(BadInput, match="qmon ignores the schema qmon") as refused:
+    with pytest.raises(BadInput, match=pattern(ControlSchemaText.SCHEMA_IGNORED)) as refused:
         Operator(desk_at(clean_roles, tmp_path)).purge(layout, Choice(ids=("2",)))
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)

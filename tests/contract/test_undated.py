@@ -6,8 +6,10 @@ import pytest
 
 from qmon.model.alerts.target_check import CheckState, check_target
 from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.reasons import Reason
 from tests.contract.watching import watching
 from tests.facts import query
+from tests.wordings import has
 
 pytestmark = pytest.mark.server
 TABLE = "CREATE TABLE jobs (id int PRIMARY KEY, status text, created_at timestamptz, started_at timestamptz)"
@@ -39,9 +41,9 @@ def test_messages_without_a_start_are_never_certainly_not_stuck(database: str, s
         view = watched.view(lambda v: v.queues[0].stuck.value is not None, polls=3)
         (queue,) = view.queues
         assert (queue.stuck.value, queue.stuck.at_least) == (0, True)
-        assert queue.stuck.reason == "no start time in started_at for 5 of 6 messages in progress"
+        assert queue.stuck.reason == Reason.UNTIMED.render(column="started_at", untimed=5, count=6)
         assert queue.verdict.code == "cannot tell"
-        assert "no start time in started_at" in queue.verdict.proof
+        assert has(queue.verdict.proof, Reason.UNTIMED)
         assert check_target(view, ()).state is CheckState.UNKNOWN
         query(database, "UPDATE jobs SET started_at = now() - interval '1 hour' WHERE id = 1")
         queue = watched.queue("jobs", lambda q: q.verdict.code == "stuck in progress")
@@ -57,4 +59,4 @@ def test_where_no_message_has_a_start_the_reason_names_the_column(database: str)
     query(database, "INSERT INTO jobs SELECT i, 'processing', now(), NULL FROM generate_series(1, 3) i")
     with watching(database, [LAYOUT]) as watched:
         queue = watched.queue("jobs", lambda q: q.in_progress.value == 3)
-        assert queue.stuck.reason == "no start time in started_at for 3 of 3 messages in progress"
+        assert queue.stuck.reason == Reason.UNTIMED.render(column="started_at", untimed=3, count=3)

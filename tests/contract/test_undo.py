@@ -13,12 +13,14 @@ from qmon.engines.postgres.arrays import array_literal
 from qmon.errors import BadInput
 from qmon.model.layout.layout import OwnerColumn
 from qmon.model.operation_records import Choice, OperationState, OwnerState, UndoState
+from qmon.operate.actions.undo import UndoText
 from qmon.operate.install.install_queue import uninstall_queue
 from qmon.operate.operator import Operator
 from qmon.operate.row_set import pack_rows
 from tests.contract.operating import ANY_OWNER, HELD, applied, desk_at, stuck
 from tests.facts import connected, query
 from tests.queues import ENGINE, call, made, opened
+from tests.wordings import pattern
 
 
 @pytest.mark.parametrize("design", ["status", "batch_fast"])
@@ -64,7 +66,7 @@ def test_what_changed_nothing_has_nothing_to_undo(database: str, tmp_path: Path)
     query(database, "UPDATE orders SET status = 1")
     result = applied(prepared)
     assert (result.done, result.changed) == (0, 1)
-    assert operator.undo(result.operation).plan.refused == "the operation changed nothing"
+    assert operator.undo(result.operation).plan.refused == UndoText.CHANGED_NOTHING
 
 
 def test_a_part_is_undone_and_what_is_locked_is_left(database: str, tmp_path: Path) -> None:
@@ -78,7 +80,7 @@ def test_a_part_is_undone_and_what_is_locked_is_left(database: str, tmp_path: Pa
         result = applied(operator.undo(done.operation))
         assert (result.done, result.skipped) == (3, 1)
     assert query(database, "SELECT id FROM orders WHERE status = 1") == [(5,)]
-    with pytest.raises(BadInput, match="an undo restores all messages"):
+    with pytest.raises(BadInput, match=pattern(UndoText.IDS_ONLY)):
         operator.undo(done.operation, Choice(state="ready"))
 
 

@@ -10,9 +10,11 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.layout.layout import Clients, Layout
+from qmon.model.verdicts.flow_verdicts import FlowText
 from qmon.model.view import View
 from tests.contract.watching import installed, said_at_once, watching
 from tests.facts import connected, query
+from tests.wordings import has
 
 
 def worst(view: View) -> dict[str, str]:
@@ -31,10 +33,11 @@ def test_producers_and_consumers_are_counted_and_named_when_they_do_nothing_or_a
         by_name = {queue.name: queue for queue in view.queues}
         idle, gone = by_name["status"], by_name["fifo"]
         assert (idle.producers.value, idle.consumers.value, idle.consumers_waiting.value) == (1, 1, 1)
-        assert f"session {pid} (worker) idle for" in idle.verdict.proof
+        assert f"{FlowText.SESSION.render(session=pid)} (worker) idle" in idle.verdict.proof
         assert (gone.producers.value, gone.consumers.value) == (1, 0)
-        assert gone.verdict.proof.startswith("31 ready")
-        assert "(application mailer-*)" in gone.verdict.proof
+        assert has(gone.verdict.proof, FlowText.READY_BUT, ready=31.0)
+        assert has(gone.verdict.proof, FlowText.IN_SETTING)
+        assert "mailer-*" in gone.verdict.proof
         assert not {"no pops", "consumers fall behind"} & {v.code for queue in view.queues for v in queue.verdicts}
         query(database, "DELETE FROM status")
         query(database, "SELECT fifo_pop() FROM generate_series(1, 31)")

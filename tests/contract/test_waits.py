@@ -16,10 +16,13 @@ from qmon.demo.embedded_server import EmbeddedServer
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.samples.wait_samples import WaitSource
 from qmon.model.verdicts import server_verdicts
+from qmon.model.verdicts.server_verdicts import ServerVerdictText
+from qmon.model.verdicts.server_warnings import WarningText
 from qmon.monitor.source import Focus
 from tests.contract.sessions import open_sessions
 from tests.contract.watching import installed, said_at_once, watching
 from tests.facts import connected, fresh_database, query, wait_until
+from tests.wordings import has, pattern
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +104,7 @@ def test_a_log_that_is_slow_to_flush_is_named_until_it_is_quick_again(
             bound = watched.view(lambda v: any(w.code == "log-bound" for q in v.queues for w in q.verdicts))
             proofs = {q.name: w.proof for q in bound.queues for w in q.verdicts if w.code == "log-bound"}
             assert set(proofs) == {"fifo"}, "the other queue has no commits"
-            assert "active sessions wait for the log (" in proofs["fifo"]
+            assert has(proofs["fifo"], ServerVerdictText.COMMITS_WAIT)
             assert "LWLock:WALWrite" in proofs["fifo"]
         finally:
             set_on(url, commit_delay="0", commit_siblings="5")
@@ -112,7 +115,7 @@ def test_a_log_that_is_slow_to_flush_is_named_until_it_is_quick_again(
 
 
 def _a_commit_ms(proof: str) -> float:
-    found = re.search(r": ([\d.,]+) ms per commit", proof)
+    found = re.search(": " + pattern(ServerVerdictText.PER_COMMIT, time="MS ms").replace("MS", r"([\d.,]+)"), proof)
     return float(found[1].replace(",", "")) if found else math.inf
 
 
@@ -133,7 +136,7 @@ def test_pages_that_are_fought_over_are_named_with_their_indexes(url: str, monke
             s.go(str(n), loop)
         bound = watched.queue("fifo", lambda q: any(v.code == "latch-bound" for v in q.verdicts))
         proof = next(v.proof for v in bound.verdicts if v.code == "latch-bound")
-        assert "active sessions wait for a page of public.fifo or its index fifo_" in proof
+        assert has(proof, ServerVerdictText.PAGES_WAIT)
         assert "(LWLock:BufferContent)" in proof
         other = watched.views[-1].queue("heap")
         assert other is not None
@@ -151,7 +154,8 @@ def test_stale_statistics_are_told_until_they_are_updated(url: str, monkeypatch:
     with watching(url, [layout]) as watched:
         stale = watched.queue("jobs", lambda q: any(v.code == "statistics" for v in q.verdicts))
         proof = next(v.proof for v in stale.verdicts if v.code == "statistics")
-        assert proof.startswith("plans assume 0 rows in public.jobs, which has 20,000 (statistics updated ")
+        assert has(proof, ServerVerdictText.PLANS_ASSUME, table="public.jobs", rows=20_000)
+        assert has(proof, ServerVerdictText.STATISTICS_UPDATED)
         query(url, "ANALYZE jobs")
         watched.queue("jobs", lambda q: all(v.code != "statistics" for v in q.verdicts))
 
@@ -196,15 +200,15 @@ def test_deadlocks_are_counted_and_who_waited_for_whom_is_told(url: str, monkeyp
         with deadlocking(url, "fifo"):
             bound = watched.queue("fifo", lambda q: any(v.code == "deadlocks" for v in q.verdicts))
             proof = next(v.proof for v in bound.verdicts if v.code == "deadlocks")
-            assert (
-                "deadlocks in the last minute; these sessions waited for each other just before one: session " in proof
-            )
+            assert has(proof, ServerVerdictText.DEADLOCKED_SESSIONS)
             assert "(locks 1): SELECT * FROM fifo WHERE id = 2 FOR UPDATE" in proof
             assert "(locks 2): SELECT * FROM fifo WHERE id = 1 FOR UPDATE" in proof
             other = watched.views[-1].queue("status")
             assert other is not None
             assert all(v.code != "deadlocks" for v in other.verdicts), "no session locked its rows"
-            assert not [words for words in watched.views[-1].server.outside if "are not queues" in words]
+            assert not [
+                words for words in watched.views[-1].server.outside if has(words, WarningText.DEADLOCKED_SESSIONS)
+            ]
         watched.queue("fifo", lambda q: all(v.code != "deadlocks" for v in q.verdicts))
 
 
@@ -215,12 +219,10 @@ def test_deadlocks_on_a_table_that_is_no_queue_are_told_of_the_server(url: str) 
         watched.poller.set_focus(Focus(closely=True))
         with deadlocking(url, "accounts"):
             seen = watched.view(
-                lambda view: any("are not queues" in words for words in view.server.outside), timeout=120
+                lambda view: any(has(words, WarningText.DEADLOCKED_SESSIONS) for words in view.server.outside),
+                timeout=120,
             )
-    assert (
-        "deadlocks in the last minute on tables that are not queues; these sessions waited for each other: session "
-        in " ".join(seen.server.outside)
-    )
+    assert has(" ".join(seen.server.outside), WarningText.DEADLOCKED_SESSIONS)
     assert all(v.code != "deadlocks" for queue in seen.queues for v in queue.verdicts)
 
 
@@ -234,5 +236,5 @@ def test_sessions_of_all_databases_count_towards_the_limit(url: str) -> None:
         for _ in range(few.sessions_limit - (few.sessions_used or 0) - 2):
             others.enter_context(connected(elsewhere))
         many = watched.view(lambda view: bool(view.server.outside)).server
-    assert f" of {few.sessions_limit} sessions are used" in many.outside[0]
+    assert has(many.outside[0], WarningText.SESSIONS_USED, limit=few.sessions_limit)
     assert many.sessions == few.sessions, "only those of this database"

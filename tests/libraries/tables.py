@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from qmon.model.formatting import duration
+from qmon.model.verdicts.flow_verdicts import FlowText
+
 Figures = Mapping[str, float]
 # The last id has more than 32 bits, so its lock key is in two columns, and one of them alone is that of job 1.
 QUE: Final = """
@@ -45,6 +48,18 @@ CREATE TABLE oban_producers (
 INSERT INTO oban_jobs (state, queue) VALUES ('available', 'mails'), ('available', 'mails'), ('completed', 'mails');
 INSERT INTO oban_jobs (state, queue, attempted_at) VALUES ('executing', 'mails', timezone('UTC', now()));
 """
+
+
+def had(owner: str, message: str) -> str:
+    """Return the proof that an owner has had a message, without the time."""
+    whose = FlowText.OWNER_HAS_HAD.render(owner=owner)
+    return FlowText.MESSAGE_OF_OWNER.render(whose=whose, message=message, since="").rstrip(")")
+
+
+def late(timeout_s: float) -> str:
+    """Return the proof that one message is in progress for more than this time."""
+    longer = FlowText.LATE_BY_TIMEOUT.render(timeout=duration(timeout_s))
+    return FlowText.LATE.render(count=1, longer=longer)
 
 
 @dataclass(frozen=True)
@@ -91,7 +106,7 @@ INSERT INTO river_job (state, queue, finalized_at) VALUES
         "default": {"ready": 1, "scheduled": 0, "in_progress": 1, "stuck": 1, "blocked": 0, "dead": 0, "done": 1},
     },
     {"mails": 300},
-    {"default": "1 in progress for more than 1 h"},
+    {"default": late(3600.0)},
 )
 GOOD_JOB: Final = Made(
     "good_job",
@@ -123,7 +138,7 @@ INSERT INTO good_jobs (queue_name, performed_at, finished_at, error) VALUES
         "default": {"ready": 1, "scheduled": 0, "in_progress": 1, "stuck": 1, "dead": 0, "done": 0},
     },
     oldest={"mails": 300},
-    stuck={"default": "00000000-0000-0000-0000-000000000002 has had message 10000000-0000-0000-0000-000000000002"},
+    stuck={"default": had("00000000-0000-0000-0000-000000000002", "10000000-0000-0000-0000-000000000002")},
 )
 DELAYED_JOB: Final = Made(
     "delayed_job",
@@ -148,7 +163,7 @@ INSERT INTO delayed_jobs (queue, run_at, failed_at, attempts) VALUES
         "other": {"ready": 1, "scheduled": 0, "in_progress": 0, "stuck": 0, "dead": 0},
     },
     oldest={"mails": 300},
-    stuck={"mails": "host:a pid:2 has had message 5"},
+    stuck={"mails": had("host:a pid:2", "5")},
 )
 LARAVEL: Final = Made(
     "laravel",
@@ -174,7 +189,7 @@ CROSS JOIN (SELECT CAST(floor(extract(epoch FROM now())) AS integer)) AS e (now)
         "default": {"ready": 1, "scheduled": 0, "in_progress": 0, "stuck": 0},
     },
     oldest={"mails": 300},
-    stuck={"mails": "1 in progress for more than 1 m 30 s"},
+    stuck={"mails": late(90.0)},
 )
 SYMFONY: Final = Made(
     "symfony-messenger",
@@ -197,5 +212,5 @@ INSERT INTO messenger_messages (queue_name, available_at, delivered_at) VALUES
         "failed": {"ready": 1, "scheduled": 0, "in_progress": 0, "stuck": 0},
     },
     oldest={"default": 300},
-    stuck={"default": "1 in progress for more than 1 h"},
+    stuck={"default": late(3600.0)},
 )

@@ -12,6 +12,7 @@ from qmon.libraries.library_catalog import all_libraries
 from qmon.model.groups.conditions import AllOf, AnyOf, Condition, OneOf
 from qmon.model.layout.layout import TableName
 from qmon.model.report import queue_object
+from qmon.model.verdicts.flow_verdicts import FlowText
 from tests.cli.calling import call
 from tests.contract.watching import watching
 from tests.facts import query
@@ -24,10 +25,15 @@ from tests.libraries.pgboss import PgBoss
 from tests.libraries.pgqueuer import pgqueuer
 from tests.libraries.procrastinate import procrastinate
 from tests.schemas import valid
+from tests.wordings import has
 
 pytestmark = pytest.mark.server
 
 MAILS, _ = QUEUES
+
+
+def waits(blockers: str) -> str:
+    return FlowText.WAIT_FOR.render(blockers=blockers, more="")
 
 
 def test_a_job_queue_of_graphile_worker_that_was_locked_days_ago_is_neither_empty_nor_ok(database: str) -> None:
@@ -46,13 +52,16 @@ def test_a_job_queue_of_graphile_worker_that_was_locked_days_ago_is_neither_empt
     assert (queue.ready.value, queue.blocked.value) == (0, 200)
     assert 2 * 86_400 <= (queue.blocked_oldest.value or 0) < 2 * 86_400 + 600
     assert queue.verdict.code == "blocked"
-    assert queue.verdict.proof == (
-        "200 blocked, the oldest for 2 d 00 h: the job queue is locked;"
-        " they wait for one by one, held by worker-gone for 3 d 00 h"
+    assert queue.verdict.proof == FlowText.BLOCKED.render(
+        more="",
+        count=200.0,
+        oldest=FlowText.OLDEST_FOR.render(age="2 d 00 h"),
+        why=": the job queue is locked",
+        waits=waits("one by one" + FlowText.HELD_BY.render(holder="worker-gone") + FlowText.FOR.render(age="3 d 00 h")),
     )
     checked = call("check", database)
     assert checked.exit_code == 1, checked.output
-    assert "blocked: 200 blocked" in checked.output
+    assert has(checked.output, FlowText.BLOCKED, count=200.0)
     told = valid(call("status", database, "--output", "json").output, "status")
     (found,) = [each for each in told["queues"] if each["name"].endswith(MAILS)]
     assert found["blocked"] == 200
@@ -73,7 +82,7 @@ HELD_BACK: Final[list[tuple[Callable[[], Library], str, str]]] = [
         "WITH held AS (UPDATE procrastinate_jobs SET lock = 'account 7' RETURNING id)"
         " INSERT INTO procrastinate_jobs (queue_name, task_name, status, lock)"
         " SELECT 'elsewhere', 'task', 'doing', 'account 7' FROM (SELECT count(*) FROM held) AS h RETURNING id",
-        "a job with the same lock is in progress; they wait for account 7",
+        "a job with the same lock is in progress" + waits("account 7"),
     ),
     (
         firm_queue,
@@ -81,7 +90,7 @@ HELD_BACK: Final[list[tuple[Callable[[], Library], str, str]]] = [
         " INSERT INTO firm_queue_blocked_executions"
         " (job_id, queue_name, priority, concurrency_key, expires_at, created_at)"
         " SELECT job_id, queue_name, priority, 'account 7', created_at, created_at FROM gone RETURNING job_id",
-        "the limit of jobs in progress with the same concurrency key is reached; they wait for account 7",
+        "the limit of jobs in progress with the same concurrency key is reached" + waits("account 7"),
     ),
 ]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from qmon.libraries.recognition import RecognitionText
 from tests.cli.calling import call
 from tests.libraries.every import LIBRARIES
 from tests.libraries.figures import agrees, of_queue
@@ -59,7 +60,9 @@ def test_queues_names_them_and_explains_why(database: str) -> None:
         ["procrastinate/mails", "procrastinate"],
     ]
     assert lines[1][-2:] == ["2", "queues"]
-    assert "procrastinate in schema public: recognized by procrastinate_events, procrastinate_jobs" in said.output
+    recognized = RecognitionText.RECOGNIZED.render(tables="procrastinate_events, procrastinate_jobs")
+    line = RecognitionText.LINE.render(library="procrastinate", schema="public", result=recognized)
+    assert line in said.output
     told = valid(call("queues", database, "--output", "json").output, "queues")
     assert [each["queues"] for each in told["libraries"]] == [["procrastinate/invoices", "procrastinate/mails"]]
     assert told["queues"] == []

@@ -10,6 +10,10 @@ import pyodbc
 import pytest
 
 from qmon.model.operation_records import Choice, OperationKind, Side
+from qmon.operate.actions.gate import GateText
+from qmon.operate.actions.pause import PauseText
+from qmon.operate.actions.pause_check import PauseCheckText
+from qmon.operate.plan.library_queue import NoGate
 from qmon.tui.actions.request import ActionRequest, options_for
 from tests.cli.calling import call
 from tests.contract.operating import applied
@@ -22,6 +26,7 @@ from tests.libraries.library import ATTEMPTS, QUEUES, Library
 from tests.libraries.pgboss import PgBoss
 from tests.libraries.procrastinate import procrastinate
 from tests.libraries.tables import DELAYED_JOB, GOOD_JOB, LARAVEL, RIVER, SYMFONY, Made
+from tests.wordings import has
 
 pytestmark = pytest.mark.server
 
@@ -49,13 +54,13 @@ def test_producers_are_refused_while_workers_go_on_and_producers_of_other_queues
     acting = operator(database, tmp_path)
     log = library.push(database, MAILS, ["before", "another"])
     layout = layout_of(database, MAILS)
-    assert "install a gate" in str(acting.pause(layout, Side.PRODUCERS).plan.refused)
+    assert has(str(acting.pause(layout, Side.PRODUCERS).plan.refused), PauseText.NO_PUSH_SWITCH)
     gate = acting.install_gate(layout)
-    assert any("also reads a sequence" in each for each in gate.plan.consequences)
+    assert any(has(each, GateText.READS_SEQUENCE) for each in gate.plan.consequences)
     assert applied(gate).done == 1
     log += library.push(database, MAILS, ["not paused yet"])
     paused = applied(acting.pause(layout, Side.PRODUCERS, for_s=600))
-    assert any("tested: an INSERT is refused" in note for note in paused.notes), paused.notes
+    assert any(has(note, PauseCheckText.REFUSED) for note in paused.notes), paused.notes
     assert_refused(library, database, MAILS)
     log += library.push(database, INVOICES, ["of another queue"])
     with library.start(database, tmp_path, "worker", QUEUES) as worker:
@@ -156,7 +161,7 @@ def test_where_no_gate_can_be_made(database: str, tmp_path: Path) -> None:
     query(database, SYMFONY.tables)
     acting, layout = operator(database, tmp_path), layout_of(database, "default")
     for prepared in (acting.install_gate(layout), acting.pause(layout, Side.PRODUCERS)):
-        assert "returns failed messages by INSERT" in str(prepared.plan.refused)
+        assert has(str(prepared.plan.refused), NoGate.RETURNS_BY_INSERT)
 
 
 def test_the_dialog_offers_the_length_of_such_a_pause(database: str) -> None:

@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 from qmon.errors import BadInput
-from qmon.model.operation_records import Choice, OperationState
+from qmon.model.operation_records import Choice, OperationState, OperationText
+from qmon.operate.libraries.chosen_messages import LibraryChoiceText
+from qmon.operate.libraries.library_actions import LibraryActionText
+from qmon.operate.run.verification import TriggerText
 from tests.contract.operating import applied
 from tests.facts import query, wait_until
 from tests.libraries.acting import agree, each_made, layout_of, operator, own_id, times
@@ -22,6 +25,7 @@ from tests.libraries.pgmq import pgmq
 from tests.libraries.pgqueuer import pgqueuer
 from tests.libraries.procrastinate import procrastinate
 from tests.libraries.tables import DELAYED_JOB, LARAVEL, RIVER, SYMFONY, Made
+from tests.wordings import has, pattern
 
 pytestmark = pytest.mark.server
 
@@ -56,7 +60,9 @@ def test_what_is_purged_is_not_worked_on_until_it_is_put_back(
         if dead:
             by_default = acting.purge(layout, Choice()).plan
             assert {row.id for row in by_default.first} == {own_id(event.id) for event in dead}
-            assert by_default.title == f"Purge 1 dead message of {layout.queue}"
+            assert by_default.title == LibraryActionText.TITLE.render(
+                kind="Purge", messages="1 dead message", queue=layout.queue
+            )
         prepared = acting.purge(layout, named)
         assert {row.id for row in prepared.plan.first} == {own_id(event.id) for event in [*dead, *ready]}
         result = applied(prepared)
@@ -64,12 +70,12 @@ def test_what_is_purged_is_not_worked_on_until_it_is_put_back(
         truth = library.truth(database)[MAILS]
         assert (truth["ready"], truth.get("dead", 0), truth["scheduled"]) == (0, 0, 1)
         library.check(database)
-        assert acting.purge(layout, named).plan.refused == "no message matches: nothing to do"
+        assert acting.purge(layout, named).plan.refused == OperationText.NO_MESSAGE
         worker.wait(2, "completed")
         worker.stop()
     assert prepared.plan.undo.possible == (kind not in FOR_GOOD)
     if not prepared.plan.undo.possible:
-        assert "no undo" in prepared.plan.undo.notes[0]
+        assert has(prepared.plan.undo.notes[0], LibraryActionText.NO_UNDO_TABLES)
         with library.start(database, tmp_path, "late", QUEUES) as late:
             others += library.push(database, MAILS, ["after it"])
             late.wait(1, "completed")
@@ -128,10 +134,11 @@ def test_choices(made: tuple[Library, Any], database: str, tmp_path: Path) -> No
     assert planned(Choice(state="ready", older_than_s=3600)) == set()
     assert planned(Choice()) == planned(Choice(limit=2)) == set(), "without a state only dead messages"
     assert planned(Choice(state="ready", limit=2)) < {event.id for event in ready}
-    with pytest.raises(BadInput, match="choose one state"):
+    with pytest.raises(BadInput, match=pattern(LibraryChoiceText.ONE_STATE)):
         acting.purge(layout, Choice(ids=(later[0].id,), older_than_s=1))
     for state in ("in_progress", "done"):
-        assert "choose ready or scheduled or dead" in str(acting.purge(layout, Choice(state=state)).plan.refused)
+        refused = acting.purge(layout, Choice(state=state)).plan.refused
+        assert has(refused, LibraryChoiceText.WRONG_STATE, verb="purged", states="ready or scheduled or dead")
     assert applied(acting.purge(layout, Choice(ids=(ready[1].id,)))).done == 1
     assert library.truth(database)[MAILS]["ready"] == 2
 
@@ -148,7 +155,7 @@ def test_a_job_that_others_wait_for_and_the_same_id_elsewhere_stay(
     acting = operator(database, tmp_path)
     result = applied(acting.purge(layout_of(database, MAILS), Choice(state="ready")))
     assert (result.done, result.refused) == (1, 1)
-    assert "the rules of pg-boss do not allow this action" in result.notes[0]
+    assert has(result.notes[0], LibraryChoiceText.NOT_BY_RULES, library="pg-boss")
     left = [(MAILS, log[0].id), (INVOICES, log[1].id)]
     assert sorted(query(database, "SELECT name, id::text FROM pgboss.job")) == sorted(left)
     assert applied(acting.undo(result.operation)).done == 1
@@ -207,7 +214,7 @@ def test_a_trigger_that_puts_discarded_jobs_back_is_named_and_nothing_is_discard
     assert prepared.plan.count > 0
     result = applied(prepared)
     assert (result.done, result.refused) == (0, prepared.plan.count)
-    assert "a trigger puts rows back into the table, or inserts other rows: spring" in result.notes[0]
+    assert has(result.notes[0], TriggerText.PUT_BACK, triggers="spring")
     assert query(database, "SELECT q::text FROM delayed_jobs AS q ORDER BY 1") == before
 
 
@@ -217,4 +224,4 @@ def test_jobs_that_are_in_no_queue_are_not_taken_for_all(database: str, tmp_path
     assert layout.part is not None
     whole = replace(layout, part=replace(layout.part, value=None))
     refused = operator(database, tmp_path).purge(whole, Choice(state="ready")).plan.refused
-    assert refused == f"{layout.queue} is a table with several queues; name one of these queues"
+    assert refused == LibraryActionText.SEVERAL_QUEUES.render(queue=layout.queue)

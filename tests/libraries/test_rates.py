@@ -10,11 +10,13 @@ from typing import Final
 
 import pytest
 
+from qmon.model.reasons import Reason
 from qmon.model.view import QueueView, View
 from tests.contract.watching import watching
 from tests.libraries.every import LIBRARIES, MIXED
 from tests.libraries.figures import of_queue
 from tests.libraries.library import QUEUES, Event, Kind, Library, within
+from tests.wordings import has
 
 pytestmark = pytest.mark.server
 
@@ -81,7 +83,7 @@ def test_rates_are_what_the_application_wrote_down(make: Callable[[], Library], 
                 queue = of_queue(view, name)
                 assert queue.push_rate.value is None
                 assert queue.pop_rate.value is None
-                assert "several queues" in queue.push_rate.reason
+                assert has(queue.push_rate.reason, Reason.MIXED_QUEUES)
             return
         view = watched.view(lambda view: all(told(view, name) for name in QUEUES))
     events = worker.events()

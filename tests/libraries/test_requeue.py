@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -12,8 +13,21 @@ from qmon.errors import BadInput
 from qmon.libraries.library import group_for
 from qmon.libraries.library_catalog import all_libraries
 from qmon.model.layout.layout import TableName
-from qmon.model.operation_records import Choice, OperationKind, OperationState, OwnerState, Progress, Side
+from qmon.model.operation_records import (
+    Choice,
+    OperationKind,
+    OperationState,
+    OperationText,
+    OwnerState,
+    Progress,
+    Side,
+)
+from qmon.operate.libraries.chosen_messages import LibraryChoiceText
+from qmon.operate.libraries.library_pause import LibraryPauseText
 from qmon.operate.plan import allowed_actions
+from qmon.operate.plan.allowed_actions import NotAllowed
+from qmon.operate.plan.selection import ChoiceText
+from qmon.operate.run.failure_watch import FailureText
 from qmon.tui.actions.request import ActionRequest
 from tests.cli.calling import call
 from tests.contract.hostile import role
@@ -29,6 +43,7 @@ from tests.libraries.pgmq import pgmq
 from tests.libraries.procrastinate import procrastinate
 from tests.schemas import valid
 from tests.tui.live import looking
+from tests.wordings import has, pattern
 
 pytestmark = pytest.mark.server
 
@@ -50,7 +65,7 @@ def test_the_job_of_a_killed_worker_is_requeued_and_worked_on_once(
     with library.start(database, tmp_path, "doomed", [MAILS], seconds_per_job=3600) as doomed:
         doomed.kill()
     log += doomed.events()
-    assert acting.requeue(layout, Choice()).plan.refused == "no message matches: nothing to do"
+    assert acting.requeue(layout, Choice()).plan.refused == OperationText.NO_MESSAGE
 
     query(database, OLD[kind])
     log += library.push(database, MAILS, ["waits"])
@@ -60,7 +75,7 @@ def test_the_job_of_a_killed_worker_is_requeued_and_worked_on_once(
         choice = stuck(kind, id)
         if kind is Graphile:
             plan = acting.requeue(layout, Choice()).plan
-            assert [each.why for each in plan.left_out] == ["owner unknown: the owner's name proves nothing"]
+            assert [each.why for each in plan.left_out] == [f"owner unknown: {LibraryChoiceText.NAME_PROVES_NOTHING}"]
         prepared = acting.requeue(layout, choice)
         plan = prepared.plan
         assert (plan.refused, plan.count, [row.id for row in plan.first]) == (None, 1, [own_id(id)])
@@ -75,7 +90,7 @@ def test_the_job_of_a_killed_worker_is_requeued_and_worked_on_once(
         assert after[MAILS]["ready"] == 2
         library.check(database)
         assert [line["event"] for line in lines(acting.context)][-2:] == ["begin", "end"]
-        assert acting.requeue(layout, choice).plan.refused == "no message matches: nothing to do"
+        assert acting.requeue(layout, choice).plan.refused == OperationText.NO_MESSAGE
         with library.start(database, tmp_path, "good", [MAILS]) as good:
             good.wait(2, "completed")
             good.stop()
@@ -129,7 +144,7 @@ def test_dead_jobs_are_retried(made: tuple[Library, Any], database: str, tmp_pat
     (tmp_path / "mended").touch()
     wanted = Choice(state="dead")
     if not library.actions.retry:
-        with pytest.raises(BadInput, match="no messages that are dead"):
+        with pytest.raises(BadInput, match=pattern(LibraryChoiceText.NO_SUCH_MESSAGES)):
             acting.requeue(layout_of(database, INVOICES), wanted)
         return
     layout = layout_of(database, INVOICES)
@@ -141,7 +156,7 @@ def test_dead_jobs_are_retried(made: tuple[Library, Any], database: str, tmp_pat
     assert (prepared.plan.refused, [row.id for row in prepared.plan.first]) == (None, [log[0].id])
     assert (layout.error is None) or prepared.plan.first[0].error
     result = applied(prepared)
-    assert (result.done, result.notes) == (1, ("0 failed again, 0 are done or gone, 1 not yet",))
+    assert (result.done, result.notes) == (1, (FailureText.SUMMARY.render(failed=0, finished=0, rest=1),))
     assert library.truth(database)[MAILS]["dead"] == 1
     library.check(database)
     with library.start(database, tmp_path, "again", QUEUES) as again:
@@ -162,7 +177,7 @@ def test_the_job_of_a_worker_that_is_alive_is_left_alone(
         alive.wait(1, "claimed")
         wait_until(lambda: library.truth(database)[MAILS]["in_progress"] == 1, what="it says so")
         assert acting.requeue(layout, Choice()).plan.count == 0
-        with pytest.raises(BadInput, match="these are not ids of queue"):
+        with pytest.raises(BadInput, match=pattern(ChoiceText.NOT_IDS)):
             acting.requeue(layout, Choice(ids=("no id",)))
         unknown = acting.requeue(
             layout, Choice(ids=("0" if log[0].id.isdigit() else "0" if kind is pgmq else str(uuid4()),))
@@ -198,7 +213,7 @@ def test_the_command_and_what_is_refused(made: tuple[Library, Any], database: st
     assert [times(good, log[0].id, event) for event in ("claimed", "completed")] == [1, 1]
     result = call("repair", database, name, "--yes")
     assert result.exit_code == 2, result.output
-    assert "procrastinate's queues: use the library's own tools" in result.output
+    assert has(result.output, NotAllowed.LIBRARY, library="procrastinate")
 
 
 @pytest.mark.parametrize("made", [firm_queue], indirect=True)
@@ -211,14 +226,15 @@ def test_a_queue_is_paused_and_resumed_by_the_pause_of_the_library(
         log = library.push(database, MAILS, ["before"])
         worker.wait(1, "completed")
         layout = layout_of(database, MAILS)
-        assert acting.resume(layout, Side.CONSUMERS).plan.refused == f"the consumers of {layout.queue} are not paused"
+        assert acting.resume(layout, Side.CONSUMERS).plan.refused == LibraryPauseText.UNCHANGED.render(
+            side="consumers", queue=layout.queue, state="not paused"
+        )
         prepared = acting.pause(layout, Side.CONSUMERS)
-        assert prepared.plan.risks == ("the pause does not end by itself: you must resume the consumers",)
+        assert prepared.plan.risks == (LibraryPauseText.NO_END.render(side="consumers"),)
         assert applied(prepared).done == 1
         assert query(database, library.actions.paused) == [(MAILS,)]
-        assert (
-            acting.pause(layout, Side.CONSUMERS).plan.refused == f"the consumers of {layout.queue} are already paused"
-        )
+        unchanged = LibraryPauseText.UNCHANGED.render(side="consumers", queue=layout.queue, state="already paused")
+        assert acting.pause(layout, Side.CONSUMERS).plan.refused == unchanged
         log += library.push(database, MAILS, ["kept back"])
         log += library.push(database, INVOICES, ["after it"])
         worker.wait(2, "completed")
@@ -276,7 +292,7 @@ def test_a_right_that_is_missing_is_named_by_the_plan(made: tuple[Library, Any],
     assert f"GRANT DELETE ON public.{claims}; GRANT INSERT ON public.{ready}" in str(why)
     assert "GRANT INSERT ON public.firm_queue_pauses" in str(acting.pause(layout, Side.CONSUMERS).plan.refused)
     assert why is not None
-    for grant in why.partition("this helps: ")[2].split("; "):
+    for grant in re.findall("GRANT [^;]*", why):
         query(database, grant)
     assert applied(acting.requeue(layout, Choice())).done == 1
 
@@ -293,7 +309,7 @@ def test_tables_of_solid_queue_itself_have_no_retry(made: tuple[Library, Any], d
     query(database, "ALTER TABLE solid_queue_jobs DROP COLUMN attempts")
     acting, layout = operator(database, tmp_path), layout_of(database, MAILS)
     why = acting.requeue(layout, Choice(state="dead")).plan.refused
-    assert why == "qmon does not retry dead messages of solid-queue: use the library's own tools"
+    assert why == LibraryChoiceText.NO_RETRY.render(library="solid-queue")
     assert applied(acting.requeue(layout, Choice())).done == 1
     assert query(database, "SELECT queue_name FROM solid_queue_ready_executions") == [(MAILS,)]
     assert query(database, "SELECT 1 FROM solid_queue_claimed_executions") == []
@@ -326,10 +342,7 @@ def test_queues_of_a_library_that_the_user_has_described_are_refused(tmp_path: P
     (own,) = (library for library in all_libraries(tmp_path) if library.own)
     layout = group_for(own, 1, "", TableName("public", "own_jobs"), "oban").queue_layout("mails")
     why = allowed_actions.why_not_allowed(layout, OperationKind.REQUEUE)
-    assert (
-        why
-        == "qmon does not requeue messages of oban's queues, which your own file describes: use the library's own tools"
-    )
+    assert has(why, NotAllowed.LIBRARY, library="oban", file=NotAllowed.OWN_FILE)
 
 
 OWN = """

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from qmon.model.operation_records import Choice
+from qmon.operate.plan.required_rights import RightsText
 from tests.cli.calling import call
 from tests.contract.hostile import role
 from tests.contract.hostile_tables import ROLE
@@ -18,6 +20,7 @@ from tests.libraries.every import LIBRARIES
 from tests.libraries.graphile import Graphile
 from tests.libraries.library import ATTEMPTS, QUEUES, Library
 from tests.libraries.pgmq import pgmq
+from tests.wordings import has
 
 pytestmark = pytest.mark.server
 
@@ -72,7 +75,7 @@ def test_a_plan_names_all_that_is_missing(made: tuple[Library, Any], database: s
     if kind is not pgmq:
         plans.append(acting.requeue(layout, Choice(state="dead")).plan)
     for plan in plans:
-        assert "your role lacks a right; this helps: GRANT" in str(plan.refused)
-        for grant in str(plan.refused).partition("this helps: ")[2].split("; "):
+        assert has(str(plan.refused), RightsText.MISSING, grants="GRANT")
+        for grant in re.findall("GRANT [^;]*", str(plan.refused)):
             query(database, grant)
     acted(library, kind, database, as_role, tmp_path)

@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from qmon.model.samples.polled_samples import SampleText
 from qmon.monitor.probes import group_strange
 from tests.cli.calling import call
 from tests.contract.watching import Watched, watching
@@ -19,48 +20,55 @@ from tests.libraries.oban import oban
 from tests.libraries.pgboss import PgBoss
 from tests.libraries.pgqueuer import pgqueuer
 from tests.libraries.procrastinate import procrastinate
+from tests.wordings import has
 
 pytestmark = pytest.mark.server
 
 MAILS, _ = QUEUES
-UNKNOWN: Final = "2 rows in states that qmon does not know: `{}` in `{}`"
+
+
+def unknown(value: str, column: str) -> str:
+    return SampleText.UNKNOWN_VALUES.render(rows="2 rows", listed=f"`{value}`", more="", column=column, remedy="")
+
+
+NO_STATE: Final = SampleText.IN_UNKNOWN_STATE.render(rows="2 rows")
 # SQL that allows a new state, SQL that moves all jobs into it, and the text of the verdict.
 STRANGE: Final[list[tuple[Callable[[], Library], str, str, str]]] = [
     (
         procrastinate,
         "ALTER TYPE procrastinate_job_status ADD VALUE 'on_hold'",
         "UPDATE procrastinate_jobs SET status = 'on_hold'",
-        UNKNOWN.format("on_hold", "status"),
+        unknown("on_hold", "status"),
     ),
     (
         pgqueuer,
         "ALTER TYPE pgqueuer_status ADD VALUE 'parked'",
         "UPDATE pgqueuer SET status = 'parked'",
-        UNKNOWN.format("parked", "status"),
+        unknown("parked", "status"),
     ),
     (
         oban,
         "ALTER TYPE oban_job_state ADD VALUE 'limbo'",
         "UPDATE oban_jobs SET state = 'limbo'",
-        UNKNOWN.format("limbo", "state"),
+        unknown("limbo", "state"),
     ),
     (
         PgBoss,
         "ALTER TYPE pgboss.job_state ADD VALUE 'asleep'",
         "UPDATE pgboss.job SET state = 'asleep'",
-        UNKNOWN.format("asleep", "state"),
+        unknown("asleep", "state"),
     ),
     (
         firm_queue,
         "SELECT 1",
         "DELETE FROM firm_queue_ready_executions",
-        "2 rows in no state that qmon knows",
+        NO_STATE,
     ),
     (
         Graphile,
         "ALTER TABLE graphile_worker._private_jobs ALTER is_available DROP EXPRESSION",
         "UPDATE graphile_worker._private_jobs SET is_available = false",
-        "2 rows in no state that qmon knows",
+        NO_STATE,
     ),
 ]
 
@@ -108,7 +116,7 @@ def test_of_a_large_table_the_values_of_the_state_are_compared_alone(
     with watching(database) as watched:
         watched.view(lambda view: of_queue(view, MAILS).ready.value == 2)
         query(database, "UPDATE oban_jobs SET state = 'limbo'")
-        found(watched, UNKNOWN.format("limbo", "state"))
+        found(watched, unknown("limbo", "state"))
         query(database, "UPDATE oban_jobs SET state = 'available'")
         watched.view(lambda view: "limbo" not in of_queue(view, MAILS).verdict.proof)
 
@@ -120,4 +128,6 @@ def test_jobs_in_known_states_are_not_strange(make: Callable[[], Library], datab
     library.push(database, MAILS, ["one", "two"])
     with watching(database) as watched:
         watched.view(lambda view: of_queue(view, MAILS).ready.value == 2, polls=2)
-        assert not any("qmon does not know" in queue.verdict.proof for view in watched.views for queue in view.queues)
+        assert not any(
+            has(queue.verdict.proof, SampleText.UNKNOWN_VALUES) for view in watched.views for queue in view.queues
+        )

@@ -9,10 +9,13 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.model.operation_records import Choice, OwnerState
+from qmon.operate.libraries.chosen_messages import LibraryChoiceText
+from qmon.operate.libraries.library_actions import LibraryActionText
 from tests.contract.operating import applied
 from tests.facts import connected, query
 from tests.libraries.acting import layout_of, operator
 from tests.libraries.tables import DELAYED_JOB, GOOD_JOB, LARAVEL, RIVER, SYMFONY, Made
+from tests.wordings import pattern
 
 pytestmark = pytest.mark.server
 
@@ -102,7 +105,7 @@ def test_what_is_stuck_is_requeued_and_nothing_else_changes(acted: Acted, databa
 def test_what_is_dead_is_tried_again_and_nothing_else_changes(acted: Acted, database: str, tmp_path: Path) -> None:
     acting = operator(database, tmp_path)
     if not acted.dead:
-        with pytest.raises(BadInput, match="no messages that are dead"):
+        with pytest.raises(BadInput, match=pattern(LibraryChoiceText.NO_SUCH_MESSAGES)):
             acting.requeue(layout_of(database, acted.stuck), Choice(state="dead"))
         return
     layout = layout_of(database, acted.dead)
@@ -149,9 +152,7 @@ def test_good_jobs_are_discarded_and_destroyed(database: str, tmp_path: Path) ->
     acting, layout = operator(database, tmp_path), layout_of(database, "mails")
     assert applied(acting.purge(layout, Choice())).done == 1
     prepared = acting.purge(layout, Choice(state="ready"))
-    assert prepared.plan.undo.notes == (
-        "no undo is possible: rows of public.good_job_executions change with the messages",
-    )
+    assert prepared.plan.undo.notes == (LibraryActionText.NO_UNDO_TABLES.render(tables="public.good_job_executions"),)
     assert applied(prepared).done == 2
     discarded = "SELECT count(*) FROM good_jobs WHERE error_event = 5 AND finished_at IS NOT NULL"
     assert query(database, discarded) == [(2,)]

@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+from qmon.model.verdicts.flow_verdicts import FlowText
 from tests.contract.watching import watching
 from tests.facts import query
 from tests.libraries.every import LIBRARIES
@@ -19,6 +20,7 @@ from tests.libraries.oban import oban
 from tests.libraries.pgboss import PgBoss
 from tests.libraries.pgqueuer import pgqueuer
 from tests.libraries.procrastinate import procrastinate
+from tests.wordings import has
 
 pytestmark = pytest.mark.server
 
@@ -54,7 +56,7 @@ def test_the_job_of_a_worker_that_was_killed_is_named(
     evidence = of_queue(view, invoices).verdict.proof
     (id,) = library.held(database)
     if library.names_workers:
-        assert f"message {id}" in evidence
+        assert has(evidence, FlowText.MESSAGE_OF_OWNER, message=id)
     others = [queue for queue in view.queues if not queue.name.endswith(f"/{invoices}")]
     assert not [queue for queue in others if queue.verdict.code == "stuck in progress"]
 
@@ -101,8 +103,6 @@ def test_workers_are_counted_where_it_is_written_down_which_queue_they_serve(dat
         view = watched.view(lambda view: of_queue(view, mails).consumers.value == 1)
         assert of_queue(view, invoices).consumers.value == 0
         view = watched.view(lambda view: of_queue(view, invoices).verdict.code == "no consumers")
-        assert (
-            of_queue(view, invoices).verdict.proof
-            == "1 ready, but no worker of the library has reported for this queue"
-        )
+        proof = FlowText.READY_BUT.render(ready=1.0, why=FlowText.NO_LIBRARY_WORKER, gone="")
+        assert of_queue(view, invoices).verdict.proof == proof
         assert of_queue(view, mails).verdict.code == "empty"

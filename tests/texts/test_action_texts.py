@@ -55,7 +55,7 @@ WORDINGS: Final[Wordings] = {
         "not allowed to archive 'orders': permission denied for table orders",
     ),
     ArchiveText.NO_ARCHIVE: ({"queue": "orders"}, "queue 'orders' has no archive"),
-    EmptyTrashText.NOT_AN_AGE: ({"age": -1.0}, "-1.0 is not an age"),
+    EmptyTrashText.NOT_AN_AGE: ({"age": -1.0}, "-1 seconds is not an age"),
     EmptyTrashText.TITLE: ({"count": 1204}, "Permanently delete 1,204 rows of the trash"),
     EmptyTrashText.ROWS: ({}, "rows of trash"),
     EmptyTrashText.OF_QUEUE: ({"queue": "orders"}, ", of orders"),

@@ -5,12 +5,18 @@ from __future__ import annotations
 from typing import Any, Final
 
 from qmon.libraries.library import LibraryFileText
+from qmon.libraries.library_catalog import LibraryCatalogText
 from qmon.libraries.recognition import RecognitionText
 from qmon.model.texts import Text
 from qmon.monitor.catalog.column_zones import ZoneText
 from qmon.monitor.catalog.complete_layout import CompletionText
+from qmon.monitor.catalog.discovery.candidates import CandidateText
+from qmon.monitor.catalog.discovery.listed_states import StateListText
+from qmon.monitor.catalog.discovery.relatives import RelativeText
+from qmon.monitor.catalog.discovery.shape import ShapeText
 from qmon.monitor.catalog.found_groups import FoundGroupText
 from qmon.monitor.catalog.newest_times import NewestTimeText
+from qmon.monitor.catalog.proposal import ProposalText
 from qmon.monitor.catalog.queue_registry import QueueRegistryText
 from qmon.monitor.catalog.relation_kind import RelationText
 from qmon.monitor.catalog.resolve import ResolveText
@@ -313,6 +319,105 @@ WORDINGS: Final[Wordings] = {
     QueueRegistryText.WRITE_AGAIN: (
         {"problem": "registry of orders: needs table"},
         "registry of orders: needs table; to write it again: qmon design install",
+    ),
+    CandidateText.NO_END: (
+        {},
+        "how to recognize a done message: no column has the name of an end time or of a flag for done "
+        "messages, and the server's counters do not show deleted rows",
+    ),
+    CandidateText.NO_RIGHT: (
+        {"table": "public.mail_queue", "grant": 'GRANT SELECT ON "public"."mail_queue" TO "watcher"'},
+        'the right to read public.mail_queue: GRANT SELECT ON "public"."mail_queue" TO "watcher"',
+    ),
+    CandidateText.RING_COLUMNS: (
+        {"slot": "slot", "number": "message_id", "count": "refs"},
+        "has slots (`slot`), a message number (`message_id`) and a reference count (`refs`)",
+    ),
+    CandidateText.NO_SEQUENCES: ({}, "the sequences of its push and pop positions; name them in ring = { … }"),
+    CandidateText.SEQUENCES: (
+        {"push": "public.push_seq", "pop": "public.pop_seq"},
+        "push and pop positions in the sequences public.push_seq and public.pop_seq",
+    ),
+    CandidateText.NO_SIZE: ({}, "its number of slots; write ring = { size = … }"),
+    CandidateText.SLOTS: ({"size": 1024}, "1,024 slots"),
+    CandidateText.PAYLOADS: (
+        {"table": "queuedata", "column": "queueid"},
+        "payloads in `queuedata`, joined by `queueid`",
+    ),
+    CandidateText.SEVERAL_QUEUES: (
+        {"column": "topic", "values": "mails, orders"},
+        "one queue for each value of `topic` (mails, orders); without `queue`, all are one queue",
+    ),
+    CandidateText.POPS_DELETE: (
+        {"deleted": 1500},
+        "pops delete rows: 1,500 rows were deleted, and almost no rows were updated",
+    ),
+    CandidateText.DUE_AFTER: ({"column": "delay"}, "when a message is due: after the interval `delay`"),
+    CandidateText.NUMBERS: ({"column": "run_at"}, "the meaning of the numbers in `run_at`: write times"),
+    CandidateText.COUNTED: (
+        {"inserted": 1200, "updated": 3, "deleted": 0},
+        "of 1,200 inserted rows, 3 were updated and 0 deleted",
+    ),
+    CandidateText.NO_POP_COLUMN: (
+        {"counted": "of 1,200 inserted rows, 900 were updated and 0 deleted"},
+        "which column shows that a message was popped: of 1,200 inserted rows, 900 were updated and 0 deleted",
+    ),
+    CandidateText.NO_POPS_SEEN: (
+        {"counted": "of 1,200 inserted rows, 3 were updated and 0 deleted"},
+        "how to recognize a popped message: of 1,200 inserted rows, 3 were updated and 0 deleted",
+    ),
+    StateListText.TIMES_AND_FLAGS: (
+        {"columns": "`started_at` (in progress), `done_at` (done)"},
+        "states come from times and flags; a message is ready while none of these is set: `started_at` "
+        "(in progress), `done_at` (done)",
+    ),
+    StateListText.DUE: ({"column": "run_at"}, "a message is ready when it is due (`run_at`)"),
+    StateListText.MEANINGS: (
+        {"column": "status", "meanings": "ready: new, pending; done: done"},
+        "`status`: ready: new, pending; done: done",
+    ),
+    RelativeText.DETACHED: (
+        {"table": "public.job_queue"},
+        "perhaps a detached partition of public.job_queue, which has the same columns",
+    ),
+    ShapeText.NAME: ({}, "has a typical name of a queue"),
+    ShapeText.SEQUENCE: ({"sequence": "public.jobs_numbers"}, "the sequence public.jobs_numbers is named after it"),
+    ShapeText.CLAIMS: (
+        {"columns": "`locked_at`, `locked_by`"},
+        "records when or by whom a row was taken (`locked_at`, `locked_by`)",
+    ),
+    ShapeText.ATTEMPTS: ({"column": "attempts"}, "counts attempts (`attempts`)"),
+    ShapeText.DUE_TIME: ({"column": "run_at"}, "has a due time (`run_at`)"),
+    ShapeText.WITH_VALUES: ({"values": "1, 2"}, " with values 1, 2"),
+    ShapeText.FLAG: (
+        {"column": "processed", "values": " with values 0, 1"},
+        "has a flag (`processed`) with values 0, 1",
+    ),
+    ShapeText.STATE: ({"column": "status", "values": ""}, "has a state column (`status`)"),
+    ShapeText.INDEX_STARTS: ({"index": "jobs_status"}, "the index `jobs_status` starts with this column"),
+    ShapeText.INDEX_OF_ONE_STATE: ({"index": "jobs_ready"}, "the index `jobs_ready` contains only rows of one state"),
+    ShapeText.PAYLOAD: ({"column": "payload"}, "has a payload (`payload`)"),
+    ShapeText.NUMBERED: ({"column": "id"}, "numbers its rows (`id`)"),
+    ShapeText.MANY_COLUMNS: ({"count": 31}, "but has 31 columns"),
+    ShapeText.DELETED: ({"share": "80 %"}, "80 % of the inserted rows were deleted again"),
+    ShapeText.UPDATED: ({"share": "48 %"}, "48 % of its rows were updated"),
+    ShapeText.UNCHANGED: ({"inserted": 20000}, "but almost none of its 20,000 inserted rows were changed or deleted"),
+    ShapeText.REFERRED_TO: ({"tables": "1 other table", "have": "has"}, "but 1 other table has foreign keys to it"),
+    ShapeText.REFERS: ({"count": 3}, "but its foreign keys refer to 3 other tables"),
+    ProposalText.TIMES_LINE: (
+        {},
+        '# times = "local"   # or "utc", or a zone such as "Europe/Berlin"; without this, ages are unknown',
+    ),
+    ProposalText.SOURCE: ({"source": "registry"}, "from the registry"),
+    ProposalText.PERHAPS: ({"summary": "has a payload (`payload`)"}, "Perhaps a queue: has a payload (`payload`)."),
+    ProposalText.MISSING: ({"missing": "its number of slots"}, " Missing: its number of slots."),
+    LibraryCatalogText.UNREADABLE: (
+        {"path": "/etc/qmon/libraries/own.toml", "problem": "Permission denied"},
+        "/etc/qmon/libraries/own.toml: cannot be read: Permission denied",
+    ),
+    LibraryCatalogText.INVALID: (
+        {"path": "/etc/qmon/libraries/own.toml", "problem": "Invalid value (at line 1, column 8)"},
+        "/etc/qmon/libraries/own.toml: Invalid value (at line 1, column 8)",
     ),
 }
 

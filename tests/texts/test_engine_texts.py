@@ -317,8 +317,8 @@ WORDINGS: Final[Wordings] = {
     OdbcText.NESTED_TRANSACTION: ({}, "a transaction is already open; transactions do not nest"),
     OdbcText.NOTHING_COMMITTED: ({}, "nothing was committed, because a statement of the transaction failed"),
     OdbcText.WRONG_RESULTS: (
-        {"query": "probe/head", "given": 1, "wanted": 2},
-        "probe/head returned 1 results instead of 2",
+        {"query": "probe/head", "results": "1 result", "wanted": 2},
+        "probe/head returned 1 result instead of 2",
     ),
     KeywordText.NOT_KEYWORDS: (
         {},

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from qmon.model.baseline_bands import UsualText
 from qmon.model.combined_figures import CombinedText
+from qmon.model.consumer_list import Unknown
+from qmon.model.forecast import ForecastText
 from qmon.model.layout.list_states import ListText
 from qmon.model.operation_records import OperationText
 from qmon.model.samples.polled_samples import SampleText
 from qmon.model.sessions.owners import OwnerText
+from qmon.model.settings import HarmText
 from qmon.model.standby import StandbyText
 from qmon.model.texts import Text
 from qmon.model.trend import TrendText
 from qmon.model.waits.horizon_holders import HolderText
 from qmon.model.waits.lock_holders import LockHolderText
 from qmon.monitor.catalog.access_paths import IndexText
+from qmon.monitor.probes.ring_pages import RingPageText
 from qmon.monitor.state.sample_figures import FigureText
 from tests.texts.tables import Wordings, parametrized
 
@@ -27,6 +32,10 @@ WORDINGS: Final[Wordings] = {
         "watched for 1 m 00 s of 5 m 00 s: no start time",
     ),
     FigureText.READ_TOO_RARELY: ({}, "no start time, and the interval between reads is longer than the timeout"),
+    FigureText.NO_START_AND: (
+        {"reason": "more messages than one poll counts"},
+        "no start time, and more messages than one poll counts",
+    ),
     FigureText.WATCHED_NO_START: ({}, "watched: no start time"),
     FigureText.NO_PUSH_TIME: ({}, "no push time"),
     FigureText.NO_USABLE_TIME: ({"column": "created_at"}, "no usable time in `created_at`"),
@@ -68,6 +77,7 @@ WORDINGS: Final[Wordings] = {
     ListText.NO_PROGRESS: ({}, "the state column has no value for messages in progress"),
     ListText.NO_START_TIME: ({}, "no column for the start time"),
     ListText.NO_STATE: ({"state": "dead"}, "this table has no state for dead messages"),
+    SampleText.AT_LEAST: ({"rows": "1,001 rows"}, "at least 1,001 rows"),
     SampleText.IN_UNKNOWN_STATE: ({"rows": "2 rows"}, "2 rows in no state that qmon knows"),
     SampleText.UNKNOWN_VALUES: (
         {
@@ -121,6 +131,79 @@ WORDINGS: Final[Wordings] = {
         {"side": "producers", "who": "anna@app-7", "time": "04:12:00 UTC", "reason": ": deploy"},
         "producers paused by anna@app-7 until 04:12:00 UTC: deploy",
     ),
+    ForecastText.EMPTY: ({}, "empty"),
+    ForecastText.NOT_MOVING: ({}, "not moving"),
+    ForecastText.DRAINS_IN: ({"time": "8 m 20 s"}, "drains in 8 m 20 s"),
+    ForecastText.DRAINS_ABOUT: ({"time": "1 m 40 s", "share": "2 %"}, "drains in 1 m 40 s ± 2 %"),
+    ForecastText.DRAINS_WITHIN: ({"time": "3.0 s"}, "drains within 3.0 s"),
+    ForecastText.GROWING: ({"rate": "12.0"}, "growing 12.0/s"),
+    ForecastText.NEEDS_CONSUMERS: (
+        {"growing": "growing 12.0/s", "more": "3 more consumers"},
+        "growing 12.0/s: needs ≥ 3 more consumers",
+    ),
+    UsualText.MEDIAN: ({"hour": "Tue 14:00", "median": "1,200"}, "usual Tue 14:00: 1,200"),
+    UsualText.MULTIPLE: ({"times": "3.1", "hour": "Tue 14:00"}, "3.1× the usual Tue 14:00"),
+    UsualText.TIMES: ({"times": "3.1"}, "3.1×"),
+    UsualText.UNUSUALLY_MUCH: ({}, "unusually much"),
+    UsualText.UNUSUALLY_LITTLE: ({}, "unusually little"),
+    HarmText.LOCKS_KEPT: ({}, "a pop without BEGIN TRANSACTION keeps its locks until the program commits"),
+    HarmText.WRITES_FAIL: ({}, "writes to tables with filtered indexes fail"),
+    HarmText.COUNT_UNSEEN: ({}, "consumers cannot see how many rows their UPDATE changed"),
+    HarmText.RARE_STATISTICS: (
+        {},
+        "statistics are updated only after 20 % of a table has changed, so pops run with outdated plans",
+    ),
+    HarmText.COMMITS_LOST: (
+        {},
+        "a crash loses the last commits: pushed messages are lost, popped messages become ready again",
+    ),
+    HarmText.DEAD_ROWS: ({}, "dead rows of popped messages are not removed, so each pop reads more of them"),
+    HarmText.REPORTS_WAIT: ({}, "reports wait for rows that consumers have changed, and consumers wait for reports"),
+    HarmText.LONG_ROLLBACK: ({}, "the rollback of a large batch takes as long as the batch and keeps its locks"),
+    HarmText.NO_ROW_LOCKS: (
+        {},
+        "a DELETE without UPDLOCK leaves no lock on the row: in progress and stuck are lower bounds",
+    ),
+    HarmText.OUTDATED_PLANS: ({}, "pops run with outdated plans unless a job updates the statistics"),
+    HarmText.POPS_WAIT: ({}, "a pop that needs outdated statistics waits until they are updated"),
+    HarmText.LOCK_ESCALATION: (
+        {},
+        "a statement that locks about 5,000 rows locks the whole table or partition, so consumers wait",
+    ),
+    HarmText.POPS_FAIL: ({}, "a pop fails (40001) if another consumer took the message in the meantime"),
+    HarmText.DATABASE_LOST: ({}, "a crash of the machine can destroy the database"),
+    HarmText.SESSIONS_UNKNOWN: ({}, "states and statements of sessions are unknown, so blockers have no statement"),
+    HarmText.ROWS_UNCOUNTED: ({}, "the server counts no rows: rates are unknown, and autovacuum does not start"),
+    HarmText.MESSAGES_KEPT: ({}, "a consumer that hangs in a transaction keeps its messages until its connection ends"),
+    HarmText.TABLE_EMPTIED: ({}, "a crash empties the table"),
+    HarmText.OPTION: (
+        {"option": "NOCOUNT", "harm": "consumers cannot see how many rows their UPDATE changed"},
+        "NOCOUNT: consumers cannot see how many rows their UPDATE changed",
+    ),
+    HarmText.NO_OPTIONS: ({}, "none"),
+    HarmText.OF_TABLES: (
+        {"setting": "autovacuum_enabled", "tables": "public.orders"},
+        "autovacuum_enabled of public.orders",
+    ),
+    HarmText.NOT_REPORTED: ({}, "this version does not report it for other sessions, or not at all"),
+    Unknown.NO_SESSION: ({}, "the tables of the library do not contain the worker's session"),
+    Unknown.OWNER_IS_NAME: ({}, "messages contain the consumer's name, which does not show its session"),
+    Unknown.NO_HOST: ({}, "the server does not show the host, or the session uses a local socket"),
+    Unknown.NO_HOST_COLUMN: ({}, "the table has no column for the consumer's host"),
+    Unknown.NO_START: ({}, "the table has no column for the consumer's start"),
+    Unknown.NO_OWNER: ({}, "no column shows which consumer holds a message"),
+    Unknown.NOT_READ: ({}, "the messages in progress have not been read yet"),
+    Unknown.NO_TIME: ({}, "no column shows when the message was taken"),
+    Unknown.HOLDS_NONE: ({}, "the consumer holds no message"),
+    Unknown.NO_RATE_YET: (
+        {},
+        "qmon counts the messages of this consumer since this screen was opened; wait a few seconds",
+    ),
+    Unknown.SESSIONS_UNSEEN: ({}, "qmon cannot see the sessions of this queue's consumers"),
+    Unknown.NO_STATE: ({}, "the activity of a session is not visible, or the session is unknown"),
+    RingPageText.POSITIONS_UNREADABLE: ({}, "the positions of this ring cannot be read"),
+    RingPageText.POSITIONS_UNKNOWN: ({}, "the positions of this ring are unknown"),
+    IndexText.NO_INDEX_LEADS_EITHER: ({"column": "status", "id": "id"}, "no index leads with `status` or `id`"),
 }
 
 

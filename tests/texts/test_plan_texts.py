@@ -174,7 +174,7 @@ WORDINGS: Final[Wordings] = {
     ChoiceText.NO_OWNER: ({"queue": "orders"}, "queue 'orders' has no column for the consumer of a message"),
     ChoiceText.AN_AGE: ({}, "an age"),
     ChoiceText.A_LIMIT: ({}, "a limit"),
-    ChoiceText.NOT_A: ({"value": -1.0, "what": "an age"}, "-1.0 is not an age"),
+    ChoiceText.NOT_A: ({"value": -1.0, "what": "an age"}, "-1 is not an age"),
     ChoiceText.EMPTY_RANGE: (
         {"older": "5 m 00 s", "newer": "1 m 00 s"},
         "no message is older than 5 m 00 s and newer than 1 m 00 s",

@@ -30,8 +30,8 @@ WORDINGS: Final[Wordings] = {
         "column payload is masked for your role: GRANT UNMASK TO anna",
     ),
     Reason.SEQUENCE_UNREADABLE: (
-        {"names": "public.jobs_id_seq"},
-        "your role may not read public.jobs_id_seq: run GRANT SELECT",
+        {"names": "public.jobs_id_seq", "sequences": "public.jobs_id_seq"},
+        "your role may not read public.jobs_id_seq: run GRANT SELECT ON SEQUENCE public.jobs_id_seq",
     ),
     Reason.SESSIONS_UNSEEN: ({}, "your role cannot see sessions or their statements"),
     Reason.HOLDERS_AGE_UNSEEN: ({}, "the age of the transactions that hold the messages is unknown"),
@@ -116,12 +116,12 @@ WORDINGS: Final[Wordings] = {
     Reason.NO_PUSH_TIME: ({}, "no column for the push time"),
     Reason.NO_START_TIME: ({}, "no column for the start time"),
     Reason.UNTIMED_ROWS: (
-        {"untimed": "3", "count": "1,200"},
+        {"untimed": 3, "count": 1200},
         "no start time in 3 of 1,200 messages in progress",
     ),
     Reason.CLIENTS_UNSEEN: ({}, "no session was seen at work on this queue"),
     Reason.UNTIMED: (
-        {"column": "started_at", "untimed": "3", "count": "1,200"},
+        {"column": "started_at", "untimed": 3, "count": 1200},
         "no start time in started_at for 3 of 1,200 messages in progress",
     ),
     Reason.NO_TIME_ZONE: (

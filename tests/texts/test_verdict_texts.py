@@ -361,7 +361,8 @@ WORDINGS: Final[Wordings] = {
     ),
     ServerHealthText.KEPT_AWAKE: (
         {"objective": "GP_S_Gen5_2"},
-        "only qmon is connected to GP_S_Gen5_2; qmon's polls keep it from pausing and are billed",
+        "only qmon is connected to this serverless database (GP_S_Gen5_2); qmon's polls keep the database from pausing"
+        " and are billed",
     ),
     ServerHealthText.OF_PROCEDURE: ({"routine": "dbo.Take"}, " of dbo.Take"),
     ServerHealthText.CREATED: ({"age": "2 h 00 m"}, " (created 2 h 00 m ago)"),

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from qmon.model.forecast import SIGMAS, Trend, forecast_drain
+from qmon.model.forecast import SIGMAS, ForecastText, Trend, forecast_drain
 from qmon.model.rates.flow import Flow
 from qmon.model.rates.net_rate import current_net_rate
 
@@ -27,26 +27,34 @@ def test_draining_uses_the_net_rate() -> None:
     found = forecast_drain(700.0, steady(-10))
     assert found.trend is Trend.DRAINING
     assert found.seconds == pytest.approx(70.0)
-    assert found.text == "drains in 1 m 10 s ± 3 %"
+    assert found.text == ForecastText.DRAINS_ABOUT.render(time="1 m 10 s", share="3 %")
 
 
 def test_a_time_shorter_than_its_band_is_given_by_its_end() -> None:
-    assert forecast_drain(10.0, steady(-10)).text == "drains within 3.0 s"
-    assert forecast_drain(0.0, steady(-10)).text == "drains within 2.0 s"
+    assert forecast_drain(10.0, steady(-10)).text == ForecastText.DRAINS_WITHIN.render(time="3.0 s")
+    assert forecast_drain(0.0, steady(-10)).text == ForecastText.DRAINS_WITHIN.render(time="2.0 s")
+
+
+def growing(rate: str) -> str:
+    return ForecastText.GROWING.render(rate=rate)
+
+
+def needing(rate: str, more: str) -> str:
+    return ForecastText.NEEDS_CONSUMERS.render(growing=growing(rate), more=more)
 
 
 def test_growing_says_by_how_much_and_gives_no_time() -> None:
     found = forecast_drain(12_000.0, steady(216, popped=90_988.0 / 10))
-    assert (found.trend, found.seconds, found.text) == (Trend.GROWING, None, "growing 216/s")
+    assert (found.trend, found.seconds, found.text) == (Trend.GROWING, None, growing("216"))
 
 
 @pytest.mark.parametrize(
     ("net", "popped", "consumers", "text"),
     [
-        (12, 20, 4, "growing 12.0/s: needs ≥ 3 more consumers"),  # each pops 5/s
-        (5, 20, 4, "growing 5.0/s: needs ≥ 1 more consumer"),
-        (12, 0, 4, "growing 12.0/s"),  # they pop nothing: more of them would not help
-        (12, 20, 0, "growing 12.0/s"),
+        (12, 20, 4, needing("12.0", "3 more consumers")),  # each pops 5/s
+        (5, 20, 4, needing("5.0", "1 more consumer")),
+        (12, 0, 4, growing("12.0")),  # they pop nothing: more of them would not help
+        (12, 20, 0, growing("12.0")),
     ],
 )
 def test_growing_says_how_many_consumers_it_takes(net: float, popped: float, consumers: int, text: str) -> None:
@@ -140,16 +148,19 @@ def test_nothing_is_foretold_from_one_tick_or_an_unknown_depth() -> None:
 
 
 def test_a_queue_that_nobody_touches_is_not_moving() -> None:
-    assert forecast_drain(40_112.0, steady(0, popped=0)).text == "not moving"
+    assert forecast_drain(40_112.0, steady(0, popped=0)).text == ForecastText.NOT_MOVING
 
 
 def test_an_empty_queue_is_empty() -> None:
-    assert forecast_drain(0.0, steady(0)).text == "empty"
+    assert forecast_drain(0.0, steady(0)).text == ForecastText.EMPTY
 
 
 def test_long_times_are_said_in_large_units() -> None:
     texts = [forecast_drain(depth, steady(-10)).text for depth in (1_000.0, 5_000.0, 100_000.0, 5_000_000.0)]
-    assert texts == ["drains in 1 m 40 s ± 2 %", "drains in 8 m 20 s", "drains in 2 h 46 m", "drains in 5 d 18 h"]
+    assert texts == [
+        ForecastText.DRAINS_ABOUT.render(time="1 m 40 s", share="2 %"),
+        *(ForecastText.DRAINS_IN.render(time=each) for each in ("8 m 20 s", "2 h 46 m", "5 d 18 h")),
+    ]
     assert all(a != b for a, b in pairwise(texts))
 
 

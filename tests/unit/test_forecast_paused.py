@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.forecast import Trend
+from qmon.model.forecast import ForecastText, Trend
 from qmon.model.layout.layout import Clients
 from qmon.model.samples.client_samples import ClientSample
 from qmon.model.samples.polled_samples import PauseSample
@@ -40,7 +40,9 @@ def polled(world: World, *sides: str, read: bool = True) -> Snapshot:
 def test_no_consumers_are_asked_for_while_a_side_is_paused(sides: tuple[str, ...], read: bool) -> None:
     world, history = World(), TargetHistory()
     view = [history.record_snapshot(polled(world)) for _ in range(20)][-1]
-    assert view.queues[0].forecast.text == "growing 20.0/s: needs ≥ 2 more consumers"
+    assert view.queues[0].forecast.text == ForecastText.NEEDS_CONSUMERS.render(
+        growing=ForecastText.GROWING.render(rate="20.0"), more="2 more consumers"
+    )
     paused = history.record_snapshot(polled(world, *sides, read=read)).queues[0]
     assert paused.pauses
-    assert (paused.forecast.trend, paused.forecast.text) == (Trend.GROWING, "growing 20.0/s")
+    assert (paused.forecast.trend, paused.forecast.text) == (Trend.GROWING, ForecastText.GROWING.render(rate="20.0"))

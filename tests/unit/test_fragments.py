@@ -18,7 +18,7 @@ from qmon.model.layout.table_facts import TableFacts
 from qmon.model.rates.flow import Flow
 from qmon.model.reasons import Reason
 from qmon.model.samples.usage_samples import Fragmentation, UseSample
-from qmon.monitor.background.fragmentation_reader import EVERY_S, FIRST_S, FragmentationReader
+from qmon.monitor.background.fragmentation_reader import EVERY_S, FIRST_S, FragmentationReader, FragmentationText
 from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.queue_probes import QueueSpec
@@ -65,7 +65,7 @@ def test_one_index_at_a_time_and_why_the_others_are_not_read() -> None:
     assert driver.asked == ["probe/trees", "probe/fragmentation"]
     known = {each.index_id: each for each in fragments.latest_fragmentation()}
     assert known[0] == Fragmentation(11, 0, 1001.0, 0.25)
-    assert known[3].unread == "not read, because the index is larger than 781 MB (it has 1.2 GB)"
+    assert known[3].unread == FragmentationText.TOO_LARGE.render(most="781 MB", size="1.2 GB")
     assert known[5] == Fragmentation(11, 5)
     fragments.read(at, statements, SPEC)
     assert driver.asked[2:] == ["probe/fragmentation"]
@@ -85,9 +85,7 @@ def test_a_heap_is_never_read_and_a_queue_that_is_gone_is_forgotten() -> None:
     fragments.read(at, statements, SPEC)
     fragments.read(at, statements, SPEC)
     assert "probe/fragmentation" not in driver.asked
-    assert [each.unread for each in fragments.latest_fragmentation()] == [
-        "not read, because it would read the whole heap"
-    ]
+    assert [each.unread for each in fragments.latest_fragmentation()] == [FragmentationText.HEAP]
     fragments.retain_only(frozenset())
     assert fragments.latest_fragmentation() == ()
 
@@ -178,7 +176,7 @@ def test_it_is_shown_beside_the_other_readings_of_an_index(known: bool) -> None:
     found = (
         Fragmentation(COUNTERS.table_id, 0, 995.0, 0.031),
         Fragmentation(COUNTERS.table_id, 5, 940.0, None),
-        Fragmentation(COUNTERS.table_id, 7, unread="not read, because the index is larger than 781 MB (it has 1.2 GB)"),
+        Fragmentation(COUNTERS.table_id, 7, unread=FragmentationText.TOO_LARGE.render(most="781 MB", size="1.2 GB")),
         Fragmentation(99, 5, 990.0, 0.9),
     )
     snapshot = replace(poll(1, 1000.0), uses=(TABLE, INDEX, HEAVY), fragments=found if known else ())
@@ -190,5 +188,5 @@ def test_it_is_shown_beside_the_other_readings_of_an_index(known: bool) -> None:
     assert ("FRAG" in told) is known
     assert ("3 %" in told) is known
     assert has(told, UsageText.FRAGMENTATION_AGE, age="1 m 00 s") is known
-    assert has(told, UsageText.FRAGMENTATION_UNKNOWN, index="IX_heavy", reason=found[2].unread) is known
+    assert has(told, FragmentationText.TOO_LARGE, most="781 MB") is known
     assert "90 %" not in told, "of another table"

@@ -48,7 +48,7 @@ def test_deadlocks_are_told_unless_they_are_about_a_queue() -> None:
     (said,) = server_warnings(one, Deadlocks(14, 2.0, (ELSEWHERE,)))
     assert said.startswith(
         WarningText.DEADLOCKED_SESSIONS.render(
-            text=ServerVerdictText.DEADLOCKS.render(count="14"), sessions=QueueLockText.SESSION.render(session="21")
+            text=ServerVerdictText.DEADLOCKS.render(count=14), sessions=QueueLockText.SESSION.render(session="21")
         )
     )
     assert server_warnings(one, Deadlocks(14, 2.0, (CIRCLE,))) == (), "the queue has the verdict"

@@ -15,7 +15,7 @@ from qmon.model.layout.table_facts import TableFacts
 from qmon.model.samples.plan_samples import PlanSample, QueuePlans
 from qmon.model.statement_use import reading_interval_s, statement_uses
 from qmon.model.verdicts.server_health_verdicts import PLAN_REGRESSED, ServerHealthText
-from qmon.monitor.background.plan_reader import PlanReader
+from qmon.monitor.background.plan_reader import PlanReader, PlanReaderText
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.queue_probes import QueueSpec
 from qmon.monitor.state.failover_and_plans import PlanTrack
@@ -71,7 +71,7 @@ def test_where_the_server_remembers_no_plans_it_is_said_and_nothing_more_is_aske
     assert (found.unread, found.plans) == ("Query Store is OFF", ())
     assert driver.asked == ["probe/plan_history"]
     found, driver = read(Store(True), (12, 0))
-    assert found.unread == "this version has no Query Store, which records plans; SQL Server 2016 and later have it"
+    assert found.unread == PlanReaderText.NO_QUERY_STORE
     assert driver.asked == ["probe/clock"]
 
 

@@ -20,7 +20,7 @@ from qmon.monitor.catalog.catalog import Catalog, SequenceRows, TableRow
 from qmon.monitor.catalog.resolve import NO_QUEUES, Resolved
 from qmon.monitor.poll import runner as run
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.poll.poller import Poller
+from qmon.monitor.poll.poller import Poller, PollerText
 from qmon.monitor.poll.quarantine import InFlightProbe, ProbeQuarantine
 from qmon.monitor.poll.runner import Runner
 from qmon.monitor.probes.probe_statements import ProbeStatement, StatementCache
@@ -352,4 +352,4 @@ def test_the_first_look_over_a_connection_has_half_a_minute_and_its_statements_t
         poller.close()
     assert timeouts[:4] == [30, 30, 30, 2]
     assert [each for each in poller.allowed if each > 10] == [32.0] * 3
-    assert lost == ["catalog/columns: cancelled, because it took longer than 32 s"] * 2
+    assert lost == [PollerText.TOOK_LONGER.render(problem="catalog/columns: cancelled", time="32 s")] * 2

@@ -26,7 +26,7 @@ from qmon.model.verdicts.server_health_verdicts import ServerHealthText
 from qmon.model.waits.horizon_holders import HolderText
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.server_health import ServerHealthProbes
-from qmon.monitor.state.failover_and_plans import REPORTED_S, FailoverTrack
+from qmon.monitor.state.failover_and_plans import REPORTED_S, FailoverText, FailoverTrack
 from tests.unit.polls import poll
 from tests.unit.rule_inputs import FINE
 from tests.wordings import has
@@ -191,7 +191,11 @@ def test_a_failover_is_said_also_where_the_connection_was_lost_meanwhile() -> No
         age="0.0 s", before="HOST1", now="HOST9"
     )
     assert followed(replace(HERE, role="secondary"), HERE)[-1] == (
-        ServerHealthText.FAILED_OVER.render(age="0.0 s", before="SQL1 as secondary", now="SQL1 as primary")
+        ServerHealthText.FAILED_OVER.render(
+            age="0.0 s",
+            before=FailoverText.SECONDARY.render(server="SQL1"),
+            now=FailoverText.PRIMARY.render(server="SQL1"),
+        )
     )
 
 
@@ -199,7 +203,9 @@ def test_on_postgresql_another_timeline_is_a_failover_and_another_address_alone_
     first = replace(HERE, name="10.0.0.1:5432", host="10.0.0.1:5432", role="", timeline=1)
     assert followed(first, replace(first, name="[::1]:5432", host="[::1]:5432"))[-1] is None
     assert followed(first, replace(first, timeline=2))[-1] == (
-        ServerHealthText.FAILED_OVER.render(age="0.0 s", before="timeline 1", now="timeline 2")
+        ServerHealthText.FAILED_OVER.render(
+            age="0.0 s", before=FailoverText.TIMELINE.render(timeline=1), now=FailoverText.TIMELINE.render(timeline=2)
+        )
     )
     assert followed(first, replace(first, name="10.0.0.2:5432", host="10.0.0.2:5432", timeline=2))[-1] == (
         ServerHealthText.FAILED_OVER.render(age="0.0 s", before="10.0.0.1:5432", now="10.0.0.2:5432")

@@ -7,7 +7,7 @@ import pytest
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver.sqlserver_engine import AZURE, SqlServer
 from qmon.model.samples.server_state_samples import SettingSample
-from qmon.model.settings import database_card
+from qmon.model.settings import HarmText, database_card
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.server_health import READ_EVERY_S, ServerHealthProbes
 
@@ -54,15 +54,18 @@ def test_user_options_are_shown_by_name_and_a_value_that_is_no_number_by_none() 
         database_card("sqlserver", [SettingSample("user options", "", value)])[0].value
         for value in ("0", "514", "32768", "odd", None)
     ]
-    assert shown == ["none", "IMPLICIT_TRANSACTIONS, NOCOUNT", "none", "none", None]
+    none = HarmText.NO_OPTIONS
+    assert shown == [none, "IMPLICIT_TRANSACTIONS, NOCOUNT", none, none, None]
     both = harm("sqlserver", "user options", "514")
-    assert both.startswith("IMPLICIT_TRANSACTIONS: ")
-    assert "; NOCOUNT: " in both
+    assert both == "; ".join(
+        HarmText.OPTION.render(option=option, harm=harm)
+        for option, harm in (("IMPLICIT_TRANSACTIONS", HarmText.LOCKS_KEPT), ("NOCOUNT", HarmText.COUNT_UNSEEN))
+    )
 
 
 def test_a_setting_of_tables_names_them() -> None:
     (found,) = database_card("sqlserver", [SettingSample("lock escalation", "dbo.a and 2 more", "table")])
-    assert found.display_name == "lock escalation of dbo.a and 2 more"
+    assert found.display_name == HarmText.OF_TABLES.render(setting="lock escalation", tables="dbo.a and 2 more")
 
 
 def test_all_tables_of_the_target_are_asked_about_once_a_minute() -> None:

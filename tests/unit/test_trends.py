@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.figure import Figure
-from qmon.model.forecast import Forecast, Trend
+from qmon.model.forecast import Forecast, ForecastText, Trend
 from qmon.model.formatting import time_of_day
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.trend import Rise, Silence, Slower, TrendText
@@ -194,7 +194,7 @@ def test_the_verdict_and_the_forecast_tell_of_the_leak() -> None:
     )
     assert has(verdict.proof, TrendText.EACH_TAKES, now="2.5 s", before="50 ms")
     forecast = Forecast(Trend.DRAINING, 900.0, 10.0, -4.0, "drains in 15 m").with_hourly_rise(rise)
-    assert (forecast.trend, forecast.text) == (Trend.GROWING, "growing 1.5/s")
+    assert (forecast.trend, forecast.text) == (Trend.GROWING, ForecastText.GROWING.render(rate="1.5"))
 
 
 def silences(pushes: Callable[[int], float | None], minutes: int) -> list[tuple[int, Silence | None]]:

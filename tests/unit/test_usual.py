@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from qmon.model.baseline_bands import Baseline, Baselines, find_anomalies, recent_mean
+from qmon.model.baseline_bands import Baseline, Baselines, UsualText, find_anomalies, recent_mean
 from qmon.model.evidence import QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure
 from qmon.model.series import Point
@@ -133,11 +133,11 @@ def test_of_a_figure_that_is_mostly_nothing_a_little_is_usual(figure: str, least
 @pytest.mark.parametrize(
     ("median", "now", "words", "brief"),
     [
-        (100.0, 310.0, "3.1× the usual Tue 14:00", "3.1×"),
-        (100.0, 20.0, "0.20× the usual Tue 14:00", "0.20×"),
-        (10.0, 9_990.0, "999× the usual Tue 14:00", "999×"),
-        (0.0, 500.0, "usual Tue 14:00: 0", "unusually much"),
-        (1_200.0, 0.0, "usual Tue 14:00: 1,200", "unusually little"),
+        (100.0, 310.0, UsualText.MULTIPLE.render(times="3.1", hour="Tue 14:00"), UsualText.TIMES.render(times="3.1")),
+        (100.0, 20.0, UsualText.MULTIPLE.render(times="0.20", hour="Tue 14:00"), UsualText.TIMES.render(times="0.20")),
+        (10.0, 9_990.0, UsualText.MULTIPLE.render(times="999", hour="Tue 14:00"), UsualText.TIMES.render(times="999")),
+        (0.0, 500.0, UsualText.MEDIAN.render(hour="Tue 14:00", median="0"), UsualText.UNUSUALLY_MUCH),
+        (1_200.0, 0.0, UsualText.MEDIAN.render(hour="Tue 14:00", median="1,200"), UsualText.UNUSUALLY_LITTLE),
     ],
 )
 def test_the_words(median: float, now: float, words: str, brief: str) -> None:

@@ -10,11 +10,18 @@ from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.rates.flow import Flow
 from qmon.model.reasons import Reason
 from qmon.model.samples.horizon_samples import HorizonSample
-from qmon.model.samples.polled_samples import CounterSample, HeadSample, ServerSample, WaitSample
+from qmon.model.samples.polled_samples import CounterSample, HeadSample, ServerSample, StrangeStates, WaitSample
 from qmon.model.samples.wait_samples import WaitSource, WaitTotals
 from qmon.model.snapshot import SESSIONS_PROBE, QueueSamples, Snapshot
-from qmon.monitor.poll.withheld_samples import withhold_partial
+from qmon.monitor.poll.withheld_samples import (
+    VisibilityText,
+    columns_of_layout,
+    withhold_masked,
+    withhold_partial,
+    withhold_strange,
+)
 from qmon.monitor.state.rates.standing_counters import StandingCounters
+from tests.wordings import has
 
 GRANT = "GRANT VIEW SERVER STATE TO [me]"
 FIFO = Layout("f", "fifo", TableName("p", "f"), id="id")
@@ -77,7 +84,7 @@ def test_a_session_without_times_leaves_open_who_holds_the_horizon(
 ) -> None:
     found = withhold_partial(replace(snapshot(untracked=2), horizon=held), GRANT)
     assert (found.horizon is not None) is known
-    assert "track_activities is off in 2 sessions" in found.failures[0].reason
+    assert has(found.failures[0].reason, VisibilityText.UNTRACKED)
     assert found.waits == ()
 
 
@@ -190,3 +197,20 @@ def test_a_table_whose_pushes_are_not_counted_may_be_popped_uncounted_whenever_i
         track.record_poll(seen("7", ready, last_id), at, NO_FLOW)
         found.append(track.pops_lately)
     assert found == [False, False, False, True, False]
+
+
+def test_messages_in_unknown_states_list_the_figures_that_they_hide_and_masks_have_their_own_reason() -> None:
+    strange = StrangeStates("st", ("7",), 3)
+    found = withhold_strange(QueueSamples(STATUS, strange=strange), all_listed=True)
+    assert found.strange is not None
+    assert found.strange.hides == ("dead",), "the layout names no state for dead messages"
+    assert found.unknown["dead"] == strange.text
+    assert [found.depends_on_strange(figure) for figure in ("dead", "ready")] == [True, False]
+    learnt = replace(STATUS, started_at="taken", state=StateColumn("st", 1, 2, learnt=True))
+    columns = columns_of_layout(learnt, "id")
+    guessed = withhold_strange(QueueSamples(learnt, strange=strange), all_listed=True)
+    masked = withhold_masked(guessed, {("f", "taken"): "GRANT UNMASK"}, columns)
+    assert [each.depends_on_strange("stuck") for each in (guessed, masked)] == [True, False]
+    assert masked.unknown["stuck"] == Reason.MASKED.render(column="taken", grant="GRANT UNMASK")
+    older = replace(found, strange=strange)
+    assert [older.depends_on_strange(figure) for figure in ("dead", "ready")] == [True, False], "a recording"

@@ -25,10 +25,10 @@ class NagiosText(Text):
     """Parts of the line for Nagios."""
 
     LINE = "QMON {state} - {summary}"
-    MORE_TARGETS = "; {count} more target{plural} fine"
+    MORE_TARGETS = "; {count:,} more target{plural} fine"
     WITHIN_LIMITS = "within the requested limits"
-    QUEUES = "{target}{count} queue{plural} {state}, {ready:,.0f} ready"
-    AND_MORE = "; and {count} more"
+    QUEUES = "{target}{count:,} queue{plural} {state}, {ready:,.0f} ready"
+    AND_MORE = "; and {count:,} more"
 
 
 SCHEMA: Final = 1

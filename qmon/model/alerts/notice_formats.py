@@ -20,11 +20,11 @@ from qmon.model.texts import Text
 class NoticeText(Text):
     """Lines of a notice."""
 
-    QUEUES = "{count} queues"
+    QUEUES = "{count:,} queues"
     ALERT = "alert {name}, {event} at {at}, since {since}"
     CAUSE = "cause: {cause}"
     QUEUES_LINE = "queues: {queues}"
-    AND_MORE = " and {count} more"
+    AND_MORE = " and {count:,} more"
 
 
 SCHEMA: Final = 1

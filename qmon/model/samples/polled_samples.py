@@ -9,12 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from qmon.model.formatting import count_text
 from qmon.model.texts import Text
 
 
 class SampleText(Text):
     """Messages in unknown states."""
 
+    AT_LEAST = "at least {rows}"
     IN_UNKNOWN_STATE = "{rows} in no state that qmon knows"
     UNKNOWN_VALUES = "{rows} in states that qmon does not know: {listed}{more} in `{column}`{remedy}"
     NAME_STATES = "; name them in qmon.toml"
@@ -350,6 +352,7 @@ class StrangeStates:
         counted: number of messages in unknown states.
         at_least: true if there may be more such messages.
         configurable: true if the user can name the states in ``qmon.toml``.
+        hides: the figures that are unknown because of these messages; ``None`` in recordings that lack this list.
     """
 
     column: str
@@ -357,12 +360,14 @@ class StrangeStates:
     counted: int
     at_least: bool = False
     configurable: bool = True
+    hides: tuple[str, ...] | None = None
 
     @property
     def text(self) -> str:
         """The number of rows in unknown states and the unknown values, as one line."""
-        about = "at least " if self.at_least else ""
-        rows = f"{about}{self.counted:,} row{'' if self.counted == 1 else 's'}"
+        rows = count_text(self.counted, "row")
+        if self.at_least:
+            rows = SampleText.AT_LEAST.render(rows=rows)
         if not self.values:
             return SampleText.IN_UNKNOWN_STATE.render(rows=rows)
         listed = ", ".join(f"`{value}`" for value in self.values[:_MAX_VALUES])

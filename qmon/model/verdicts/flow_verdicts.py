@@ -41,7 +41,7 @@ class FlowText(Text):
     NO_OWNER = "{more}{count:,} without a recorded owner{owner}"
     MESSAGE_OF_OWNER = " ({whose}message {message}{since})"
     FOR = " for {age}"
-    AND_MORE = " and {count} more"
+    AND_MORE = " and {count:,} more"
     PREPARED_HOLDER = "the prepared transaction {transaction} has held them for {age}"
     SESSION_HOLDER = "session {session} ({text}) has held them for {age}"
     OLDEST_FOR = ", the oldest for {age}"

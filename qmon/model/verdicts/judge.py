@@ -86,8 +86,6 @@ def missing_text(context: RuleInput) -> str:
     reasons: dict[str, list[str]] = {}
     for name, reason in _missing_figures(context):
         reasons.setdefault(reason, []).append(name)
-    if strange is not None:
-        reasons.pop(f"unknown: {strange.text}", None)  # the line already starts with this reason
     lines = [
         (JudgeText.IS if len(names) == 1 else JudgeText.ARE).render(figures=_join_words(names, "and"), why=why)
         for why, names in reasons.items()
@@ -109,20 +107,25 @@ def is_seen_empty(context: RuleInput) -> bool:
 
 
 def _missing_figures(context: RuleInput) -> Iterator[tuple[str, str]]:
-    """Yield the needed figures that are unknown or not good enough, each with the reason."""
+    """Yield the needed figures that are unknown or not good enough, each with the reason.
+
+    Figures that are unknown because of messages in unknown states are left out.
+    """
     # In some queues, a message is in progress only while its consumer's transaction is open, and is stuck if that
     # transaction is too old. The number of such messages is therefore not needed. In other queues, rows that were not
     # counted may be messages that a consumer has left behind.
     needed = [("ready", context.ready)]
     if context.has_figure("in_progress") and not context.in_transaction:
-        needed.append(("in progress", context.in_progress))
+        needed.append(("in_progress", context.in_progress))
     if context.has_figure("stuck"):
         needed.append(("stuck", context.stuck))
     if context.may_block:
         needed.append(("blocked", context.blocked))
-    for name, figure in needed:
+    for field, figure in needed:
+        name = field.replace("_", " ")
         if figure.value is None:
-            yield name, JudgeText.UNKNOWN.render(reason=_unknown_reason(context, figure))
+            if context.samples is None or not context.samples.depends_on_strange(field):
+                yield name, JudgeText.UNKNOWN.render(reason=_unknown_reason(context, figure))
         elif figure.partial or (figure.at_least and (name == "stuck" or not figure.value)):
             yield name, JudgeText.PARTLY_KNOWN.render(reason=figure.reason or JudgeText.MAY_BE_MORE)
     if context.in_unknown_states.value is None:

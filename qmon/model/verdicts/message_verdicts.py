@@ -19,7 +19,7 @@ class MessageVerdictText(Text):
     ATTEMPTS = ", {count:,} attempts in total"
     GIVEN_BACK = "message {message} was popped and given back {failures:,} times in {time}{tries}"
     WITH_ERROR = "{given_back}; last error: {error}"
-    CRASHES = "{count} consumers died one after the other, each with a message in progress, within {time}: {which}"
+    CRASHES = "{count:,} consumers died one after the other, each with a message in progress, within {time}: {which}"
     ALWAYS_ONE = "always message {message}; the last consumer was {owner}"
     SEVERAL = "{count:,} different messages; the last consumer was {owner} with message {message}"
     ALSO_MORE = "; also {count:,} more"

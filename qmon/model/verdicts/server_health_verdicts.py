@@ -56,7 +56,10 @@ class ServerHealthText(Text):
     POOL = "the elastic pool{pool}"
     DATABASE = "the database"
     LIMIT_REACHED = "{parts} of the limit of {limited}; the server slows statements down"
-    KEPT_AWAKE = "only qmon is connected to {objective}; qmon's polls keep it from pausing and are billed"
+    KEPT_AWAKE = (
+        "only qmon is connected to this serverless database ({objective}); qmon's polls keep the database from pausing"
+        " and are billed"
+    )
     OF_PROCEDURE = " of {routine}"
     CREATED = " (created {age} ago)"
     PAGES_NOW = "{pages} pages per call with plan {plan}{made}"

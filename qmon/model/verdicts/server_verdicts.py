@@ -35,7 +35,7 @@ class ServerVerdictText(Text):
     ROWS = "{rows:,} rows"
     PLANS_ASSUME = "plans assume {believed} in {table}, which has {rows:,} ({when}): run {command}"
     QUEUE_TABLE = "the queue's table"
-    DEADLOCKS = "{count} deadlocks in the last minute"
+    DEADLOCKS = "{count:,} deadlocks in the last minute"
     DEADLOCKED_SESSIONS = "{text}; these sessions waited for each other just before one: {sessions}"
     DEADLOCK_REPORTS = "{text}; their statements are in {place}"
     DEADLOCK_SESSION = "session {session}{who}: {statement}"

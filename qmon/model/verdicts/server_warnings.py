@@ -19,7 +19,7 @@ class WarningText(Text):
     REFUSES_NOW = "refuses new sessions now"
     REFUSES_AFTER = "refuses new sessions after {count:,} more"
     SESSIONS_USED = "{used:,} of {limit:,} sessions are used ({share}): the server {then}"
-    DEADLOCKS = "{count} deadlocks in the last minute"
+    DEADLOCKS = "{count:,} deadlocks in the last minute"
     DEADLOCK_REPORTS = "{text}; the tables are unknown, and the statements are in {place}"
     DEADLOCKED_SESSIONS = "{text} on tables that are not queues; these sessions waited for each other: {sessions}"
 

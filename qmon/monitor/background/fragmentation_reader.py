@@ -11,8 +11,17 @@ from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
 from qmon.model.formatting import size
 from qmon.model.samples.usage_samples import Fragmentation, FragmentSample, TreeSample
+from qmon.model.texts import Text
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.queue_probes import QueueSpec
+
+
+class FragmentationText(Text):
+    """Why the fragmentation of an index is not read."""
+
+    HEAP = "not read, because it would read the whole heap"
+    TOO_LARGE = "not read, because the index is larger than {most} (it has {size})"
+
 
 # Seconds before the first index is read. Short commands end before that.
 FIRST_S: Final = 60.0
@@ -24,7 +33,6 @@ EVERY_S: Final = 60.0
 # of all pages.
 MOST_PAGES: Final = 100_000
 _NEWEST: Final = (10_000, 0)
-_HEAP_UNREAD: Final = "not read, because it would read the whole heap"
 
 
 @dataclass(slots=True)
@@ -100,8 +108,8 @@ def _index_id(index: int) -> int:
 
 def _why_unread(tree: TreeSample) -> str:
     if tree.index_id == 0:
-        return _HEAP_UNREAD
+        return FragmentationText.HEAP
     if tree.pages > MOST_PAGES:
         most, has = (size(pages * 8192) for pages in (MOST_PAGES, tree.pages))
-        return f"not read, because the index is larger than {most} (it has {has})"
+        return FragmentationText.TOO_LARGE.render(most=most, size=has)
     return ""

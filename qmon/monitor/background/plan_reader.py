@@ -16,9 +16,17 @@ from qmon.engines.sql import queries
 from qmon.model.samples.plan_samples import PlanHistorySample, PlanSample, QueuePlans
 from qmon.model.samples.polled_samples import ClockSample
 from qmon.model.statement_use import statement_uses as statements_of
+from qmon.model.texts import Text
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.queue_probes import QueueSpec
 from qmon.redact import hide_passwords
+
+
+class PlanReaderText(Text):
+    """Why the server has no history of plans."""
+
+    NO_QUERY_STORE = "this version has no Query Store, which records plans; SQL Server 2016 and later have it"
+
 
 _MAX_PLANS: Final = 40
 _CHARS: Final = 400
@@ -27,7 +35,6 @@ _CHARS: Final = 400
 _MAX_STATEMENTS: Final = 3
 _POPS: Final = ("pop", "pop_batch")
 _NEWEST: Final = (10_000, 0)
-_NO_HISTORY: Final = "this version has no Query Store, which records plans; SQL Server 2016 and later have it"
 
 
 class PlanReader:
@@ -64,7 +71,7 @@ class PlanReader:
         queue, table = spec.layout.queue, spec.layout.table.name
         if not statements.has_probe("plans"):
             now = to_records(ClockSample, connection.fetch(statements.statement_for_target("clock").bound))[0]
-            return QueuePlans(queue, now.now_at, unread=_NO_HISTORY)
+            return QueuePlans(queue, now.now_at, unread=PlanReaderText.NO_QUERY_STORE)
         asked = statements.statement_for("plan_history")
         history = to_records(PlanHistorySample, connection.fetch(asked.bound))[0]
         if not history.kept:

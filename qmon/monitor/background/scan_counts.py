@@ -14,10 +14,24 @@ from qmon.model.counts import TableCount
 from qmon.model.formatting import duration
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.snapshot import QueueSamples
+from qmon.model.texts import Text
 from qmon.monitor.background.table_scan import EVERY_S, Allowance, Scan, Throttle, read_parts, scan_allowance
 from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.queue_probes import QueueSpec
+
+
+class ScanText(Text):
+    """Why figures that need a scan of the table are unknown."""
+
+    UNSUPPORTED = "qmon cannot count tables on this server"
+    TOO_LONG = (
+        "counting the {pages:,} pages of the table takes about {time} within the cost budget; use the dashboard, or"
+        " qmon status with a longer --over; qmon doctor prints an index that avoids the scan"
+    )
+    COUNTING = "counting, {percent:.0f} % so far"
+    BECAUSE = "{why}; {reason}"
+
 
 # Pause after a count that cannot be split, as a multiple of the duration of the count. The pause limits such counts to
 # half a percent of one processor.
@@ -186,7 +200,7 @@ class ScanCounts:
         connection.fetch(statements.statement_for_target("clock").bound)
         self._trip_s = min(self._trip_s, self._clock() - began)
         if not statements.has_probe("scan_parts"):
-            raise QueryFailed("qmon cannot count tables on this server", query="probe/scan_parts")
+            raise QueryFailed(ScanText.UNSUPPORTED, query="probe/scan_parts")
         parts = read_parts(connection, statements, spec)
         scan = Scan(statements, spec, parts)
         with self._lock:
@@ -207,11 +221,7 @@ class ScanCounts:
         with self._lock:
             queue = scan.spec.layout.queue
             self._scans.pop(queue, None)
-            about = duration(needed_s)
-            self._problems[queue] = (
-                f"counting the {scan.pages:,} pages of the table takes about {about} within the cost budget; use the"
-                " dashboard, or qmon status with a longer --over; qmon doctor prints an index that avoids the scan"
-            )
+            self._problems[queue] = ScanText.TOO_LONG.render(pages=scan.pages, time=duration(needed_s))
         return True
 
 
@@ -221,9 +231,11 @@ def why_uncounted(facts: TableFacts, counted: CountState) -> dict[str, str]:
     if counted.count is not None or not slow:
         return slow
     why = counted.problem or (
-        f"counting, {100 * counted.progress:.0f} % so far" if counted.progress is not None else ""
+        ScanText.COUNTING.render(percent=100 * counted.progress) if counted.progress is not None else ""
     )
-    return {figure: f"{why}; {reason}" if why else reason for figure, reason in slow.items()}
+    return {
+        figure: ScanText.BECAUSE.render(why=why, reason=reason) if why else reason for figure, reason in slow.items()
+    }
 
 
 def counter_version(samples: QueueSamples) -> CounterVersion | None:

@@ -24,6 +24,7 @@ class IndexText(Text):
     INDEX_WOULD_HELP = "an index on (`{column}`){where} would help"
     FINISHED_ROWS_STAY = "finished rows stay in the index on the id"
     NOT_IN_ORDER = "the index on `{column}` is not read in its order"
+    NO_INDEX_LEADS_EITHER = "no index leads with `{column}` or `{id}`"
     NO_INDEX_LEADS = "no index leads with `{column}`"
 
 
@@ -433,8 +434,10 @@ class _FactCollector:
             elif sequence is not None and not sequence.readable:
                 hidden.append(sequence)
         if hidden:
-            names = " and ".join(str(s.name) for s in hidden)
-            self.unknown["gap"] = Reason.SEQUENCE_UNREADABLE.render(names=names)
+            names = [str(s.name) for s in hidden]
+            self.unknown["gap"] = Reason.SEQUENCE_UNREADABLE.render(
+                names=" and ".join(names), sequences=", ".join(names)
+            )
             if self.layout.ring is not None:
                 self.unknown |= dict.fromkeys(_RING_FIGURES, self.unknown["gap"])
         return sequence

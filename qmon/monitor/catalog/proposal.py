@@ -15,10 +15,21 @@ from qmon.model.groups.configured_queue import ConfiguredQueue, queue_from_dict
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.time_zones import UNKNOWN_ZONE
+from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.discovery.candidates import Candidate, discover_queues, is_likely
 from qmon.monitor.catalog.newest_times import compare_tables_with_clock
 from qmon.monitor.catalog.resolve import Resolved, resolve_queues
+
+
+class ProposalText(Text):
+    """Comments in a proposed configuration."""
+
+    TIMES_LINE = '# times = "local"   # or "utc", or a zone such as "Europe/Berlin"; without this, ages are unknown'
+    SOURCE = "from the {source}"
+    PERHAPS = "Perhaps a queue: {summary}."
+    MISSING = " Missing: {missing}."
+
 
 # For each table, the queue as the user described it, in the form of `qmon.toml`; `None`: the table is not a queue.
 Answers = Mapping[TableName, Mapping[str, object] | None]
@@ -79,7 +90,11 @@ def propose_config(
     libraries = {g.group.library for g in resolved.groups} | {layout.library for layout in resolved.layouts}
     kept = [layout for layout in resolved.layouts if not layout.library]
     for layout in kept:
-        blocks.append(_layout_block(name, layout, [f"from the {layout.source.value}", *resolved.reasons[layout.queue]]))
+        blocks.append(
+            _layout_block(
+                name, layout, [ProposalText.SOURCE.render(source=layout.source.value), *resolved.reasons[layout.queue]]
+            )
+        )
     blocks += [queue_to_toml(name, {"library": each}) for each in sorted(libraries - {""})]
     written = {} if known is None else known.written
     own = [queue.name for queue in (() if known is None else known.queues) if isinstance(queue, Group)]
@@ -128,16 +143,16 @@ def _candidate_lines(target: str, finding: Candidate, why: Sequence[str]) -> str
 
 def _layout_block(target: str, layout: Layout, why: Sequence[str]) -> str:
     asked = any(zone == UNKNOWN_ZONE for _, zone in layout.zones)
-    question = '# times = "local"   # or "utc", or a zone such as "Europe/Berlin"; without this, ages are unknown\n'
+    question = f"{ProposalText.TIMES_LINE}\n"
     return "".join(map(to_comment, why)) + queues_to_toml(target, [layout]) + (question if asked else "")
 
 
 def _undecided_block(target: str, finding: Candidate) -> str:
     """Return, as comments, a finding about which the user must decide."""
     lines = _candidate_lines(target, finding, ()).splitlines()
-    question = f"Perhaps a queue: {finding.summary}."
+    question = ProposalText.PERHAPS.render(summary=finding.summary)
     if finding.missing:
-        question += f" Missing: {finding.missing}."
+        question += ProposalText.MISSING.render(missing=finding.missing)
     return to_comment(question) + "".join(f"# {line}\n" for line in lines)
 
 

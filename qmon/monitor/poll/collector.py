@@ -25,6 +25,7 @@ from qmon.model.samples.polled_samples import (
     ServerSample,
 )
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
+from qmon.model.texts import Text
 from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.background.wait_sampler import WaitSampler
 from qmon.monitor.catalog.resolve import Resolved
@@ -59,9 +60,17 @@ from qmon.monitor.probes.server_health import ServerHealthProbes
 from qmon.monitor.source import ROW_LIMIT, Focus
 from qmon.redact import hide_passwords
 
+
+class CollectorText(Text):
+    """Why a poll could not read the server or a queue."""
+
+    TABLE_MOVED = "its table was renamed or dropped, or your role may no longer read it"
+    NO_ANSWER = "no answer"
+    SERVER_UNREAD = "the state of the server cannot be read: {reason}"
+
+
 # Keys of `QueueSamples.unknown`. `rates` means every rate that is derived from counters.
 _FIGURES: Final = (*(figure.field for figure in QUEUE_FIGURES), "rates")
-_TABLE_MOVED: Final = "its table was renamed or dropped, or your role may no longer read it"
 _STATEMENT_CHARS: Final = 1000
 
 
@@ -219,7 +228,8 @@ class Collector:
         replaced = self._replaced_tables.find_replaced(self._queues, results)
         self._recreated, self.is_stale = replaced or frozenset(), replaced is not None
         failures += [
-            ProbeFailure("table", _TABLE_MOVED, queue, gone=True) for queue in sorted(self._replaced_tables.gone_queues)
+            ProbeFailure("table", CollectorText.TABLE_MOVED, queue, gone=True)
+            for queue in sorted(self._replaced_tables.gone_queues)
         ]
         reported = () if self.is_stale else self._slow_reads.record_deadlocks(server.deadlocks, server.now_at)
         ended = self._clock()
@@ -459,6 +469,6 @@ def _server_sample(results: Results, failures: Sequence[ProbeFailure]) -> Server
     """Return the server's own state. Raises ``QueryFailed`` if it was not read, because every poll needs its clock."""
     server: ServerSample | None = first_record(results, "server")
     if server is None:
-        reason = next((f.reason for f in failures if f.probe == "server"), "no answer")
-        raise QueryFailed(f"the state of the server cannot be read: {reason}", query="probe/server")
+        reason = next((f.reason for f in failures if f.probe == "server"), CollectorText.NO_ANSWER)
+        raise QueryFailed(CollectorText.SERVER_UNREAD.render(reason=reason), query="probe/server")
     return server

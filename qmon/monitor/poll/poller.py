@@ -19,6 +19,7 @@ from qmon.engines.base import Connection, Engine, Session
 from qmon.errors import BadInput, ConnectionLost, NoConnectionLeft, QmonError, StatementCancelled, Unreachable
 from qmon.model.cost_budget import Budget
 from qmon.model.formatting import duration
+from qmon.model.texts import Text
 from qmon.monitor.background.catalog_reading import CatalogReading, Resolve
 from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.background.wait_sampler import WaitSampler
@@ -27,6 +28,18 @@ from qmon.monitor.poll.own_connections import OwnConnections
 from qmon.monitor.poll.quarantine import InFlightProbe, ProbeQuarantine
 from qmon.monitor.poll.turns import AT_ONCE
 from qmon.monitor.source import Event, Focus, Phase, Sink, SourceState
+
+
+class PollerText(Text):
+    """What the poller does, and why it has no connection."""
+
+    READING_CATALOG = "reading the catalog; on a server that has just started this may take {time}"
+    TOOK_LONGER = "{problem}, because it took longer than {time}"
+    NO_ANSWER = "no answer for {time}"
+    CONNECTING_AGAIN = "the server does not answer; connecting again"
+    CLOSED = "the poller is closed"
+    INTERVAL_RANGE = "the poll interval must be {lowest:g} to {highest:g} seconds, not {seconds:g}"
+
 
 _LOG: Final = logging.getLogger(__name__)
 MIN_INTERVAL_S: Final = 0.5
@@ -53,7 +66,7 @@ FIRST_READ_S: Final = 30.0
 # The poll session sets no `silence_s`, because the watchdog abandons a poll without an answer. Calls therefore need no
 # threads or deadlines of their own.
 POLL: Final = Session("poll", _LOGIN_S, FIRST_READ_S, lock_timeout_s=0.1, read_only=True, repeats=True, silence_s=None)
-READING: Final = f"reading the catalog; on a server that has just started this may take {duration(FIRST_READ_S)}"
+READING: Final = PollerText.READING_CATALOG.render(time=duration(FIRST_READ_S))
 
 # A first catalog read that takes longer than this many seconds is reported.
 _REPORT_S: Final = 2.0
@@ -245,12 +258,11 @@ class Poller:
                 self._report_lost(attempt, str(problem))
             except QmonError as problem:
                 late = attempt.late and isinstance(problem, StatementCancelled)
-                why = (
-                    f", because it took longer than {duration(max(attempt.allowed_s, _CANCEL_AFTER_S))}" if late else ""
-                )
+                time_s = max(attempt.allowed_s, _CANCEL_AFTER_S)
+                reason = PollerText.TOOK_LONGER.render(problem=problem, time=duration(time_s)) if late else str(problem)
                 # Retrying a refused password may lock the account.
                 hopeless = isinstance(problem, Unreachable) and not problem.retryable
-                self._report_lost(attempt, f"{problem}{why}", hopeless=hopeless)
+                self._report_lost(attempt, reason, hopeless=hopeless)
             except Exception as problem:  # show a bug in qmon on the screen and continue watching
                 self._report_lost(attempt, log.report_defect(problem))
             finally:
@@ -383,7 +395,9 @@ class Poller:
             if over > 0 and not attempt.late:
                 attempt.late = True
                 _LOG.warning("%s: no answer for %.1f s", self._target, attempt.allowed_s + over)
-                self._emit_state(attempt, Phase.LATE, f"no answer for {duration(attempt.allowed_s + over)}")
+                self._emit_state(
+                    attempt, Phase.LATE, PollerText.NO_ANSWER.render(time=duration(attempt.allowed_s + over))
+                )
             if attempt.late and not attempt.cancelled and over + attempt.allowed_s > _CANCEL_AFTER_S:
                 attempt.cancelled = True
                 if attempt.connection is not None:
@@ -395,14 +409,14 @@ class Poller:
         """Connect a background reader after the poll has connected, because the server may allow few connections."""
         self._connected.wait()
         if self._closed.is_set():
-            raise ConnectionLost("the poller is closed")
+            raise ConnectionLost(PollerText.CLOSED)
         return self._connect(session)
 
     def _abandon(self, attempt: _ConnectionAttempt) -> None:
         self._abandoned = [t for t in self._abandoned if t.thread is not None and t.thread.is_alive()]
         if len(self._abandoned) >= _MOST_ABANDONED:
             return
-        self._emit_state(attempt, Phase.LATE, "the server does not answer; connecting again")
+        self._emit_state(attempt, Phase.LATE, PollerText.CONNECTING_AGAIN)
         _LOG.warning("%s: the server does not answer; connecting again", self._target)
         with self._lock:
             attempt.abandoned.set()
@@ -413,7 +427,7 @@ class Poller:
 
 def _checked_interval(seconds: float) -> float:
     if not MIN_INTERVAL_S <= seconds <= MAX_INTERVAL_S:
-        raise BadInput(f"the poll interval must be {MIN_INTERVAL_S:g} to {MAX_INTERVAL_S:g} seconds, not {seconds:g}")
+        raise BadInput(PollerText.INTERVAL_RANGE.render(lowest=MIN_INTERVAL_S, highest=MAX_INTERVAL_S, seconds=seconds))
     return seconds
 
 

@@ -7,10 +7,11 @@ look real.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
+from qmon.model.formatting import count_text
 from qmon.model.groups.conditions import ColumnRef, Condition, TableColumn, columns_read
 from qmon.model.groups.group import STATE_KINDS, Group, StateKind
 from qmon.model.layout.layout import Layout
@@ -20,15 +21,22 @@ from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.reasons import Reason
 from qmon.model.samples.horizon_samples import HolderKind, HorizonSample
 from qmon.model.samples.message_samples import NO_DIAGNOSTICS
-from qmon.model.samples.polled_samples import ServerSample
+from qmon.model.samples.polled_samples import ServerSample, StrangeStates
 from qmon.model.samples.wait_samples import WaitSource
 from qmon.model.snapshot import SESSIONS_PROBE, ProbeFailure, QueueSamples, Snapshot
+from qmon.model.texts import Text
 from qmon.model.waits.horizon_holders import long_holder
 from qmon.monitor.catalog.column_names import state_for_value
 
-_NO_PERMISSION: Final = (
-    "your role sees only its own sessions: the waits, statements and ages of other sessions are unknown"
-)
+
+class VisibilityText(Text):
+    """Why the server hides other sessions."""
+
+    OWN_SESSIONS_ONLY = (
+        "your role sees only its own sessions: the waits, statements and ages of other sessions are unknown"
+    )
+    UNTRACKED = "track_activities is off in {sessions}: their statements and ages are unknown"
+
 
 # Figures computed from columns that identify a message or contain its state.
 _OF_ROWS: Final = (*(figure.field for figure in QUEUE_FIGURES if figure.of_rows), "gap", "fill")
@@ -68,12 +76,10 @@ def _is_partial(horizon: tuple[HorizonSample, ...] | None, server: ServerSample)
 def _visibility_failures(server: ServerSample, grant: str) -> tuple[ProbeFailure, ...]:
     found: list[ProbeFailure] = []
     if not server.sees_sessions:
-        found.append(ProbeFailure(SESSIONS_PROBE, _NO_PERMISSION, grant=grant))
+        found.append(ProbeFailure(SESSIONS_PROBE, VisibilityText.OWN_SESSIONS_ONLY, grant=grant))
     elif server.untracked:
-        many = "1 session" if server.untracked == 1 else f"{server.untracked:,} sessions"
-        found.append(
-            ProbeFailure(SESSIONS_PROBE, f"track_activities is off in {many}: their statements and ages are unknown")
-        )
+        sessions = count_text(server.untracked, "session")
+        found.append(ProbeFailure(SESSIONS_PROBE, VisibilityText.UNTRACKED.render(sessions=sessions)))
     if not server.counts:
         found.append(ProbeFailure("track_counts", Reason.COUNTERS_OFF))
     return tuple(found)
@@ -223,18 +229,26 @@ def withhold_masked(samples: QueueSamples, masked: Mapping[TableColumn, str], co
             samples.head and replace(samples.head, oldest_s=None),
             samples.ring and replace(samples.ring, oldest_s=None),
         )
-        samples = replace(samples, head=head, ring=ring, count=None, unknown={**samples.unknown, "oldest": pushed})
+        samples = replace(samples, head=head, ring=ring, count=None)
+        samples = _with_masked(samples, "oldest", pushed)
     if (taken := _first_masked(layout, masked, columns.stuck)) is not None:
         progress = samples.progress and replace(samples.progress, stuck=None, longest_s=None)
-        samples = replace(
-            samples, progress=progress, in_progress_ids=None, count=None, unknown={**samples.unknown, "stuck": taken}
-        )
+        samples = replace(samples, progress=progress, in_progress_ids=None, count=None)
+        samples = _with_masked(samples, "stuck", taken)
     if (blocked := _first_masked(layout, masked, columns.blocked)) is not None:
         unaged = samples.blocked and replace(samples.blocked, oldest_s=None)
-        samples = replace(samples, blocked=unaged, unknown={**samples.unknown, "blocked_oldest": blocked})
+        samples = _with_masked(replace(samples, blocked=unaged), "blocked_oldest", blocked)
     if samples.blocked is not None and _first_masked(layout, masked, columns.blockers) is not None:
         samples = replace(samples, blocked=replace(samples.blocked, blockers=()))
     return samples
+
+
+def _with_masked(samples: QueueSamples, figure: str, why: str) -> QueueSamples:
+    """Call a figure unknown because of a mask, whatever other reason it has."""
+    strange = samples.strange
+    if strange is not None and strange.hides is not None:
+        strange = replace(strange, hides=tuple(each for each in strange.hides if each != figure))
+    return replace(samples, strange=strange, unknown={**samples.unknown, figure: why})
 
 
 def withhold_strange(samples: QueueSamples, *, all_listed: bool) -> QueueSamples:
@@ -253,12 +267,12 @@ def withhold_strange(samples: QueueSamples, *, all_listed: bool) -> QueueSamples
         return samples
     if layout.is_guess or (state is not None and state.learnt):
         kinds = {state_for_value(value) for value in strange.values} if all_listed else {None}
-        return _without_kinds(samples, _ALL_KINDS if not kinds or None in kinds else kinds, strange.text)
+        return _without_kinds(samples, _ALL_KINDS if not kinds or None in kinds else kinds, strange)
     if state is None:
         return samples
     lacking = () if state.in_progress is not None else ("in_progress", "stuck", "pop_rate", "complete_rate")
     lacking = (*lacking, *(() if state.dead is not None else ("dead",)))
-    return replace(samples, unknown={**samples.unknown, **dict.fromkeys(lacking, strange.text)})
+    return _with_hidden(samples, lacking, strange)
 
 
 # The figures that count the messages of each kind of state. Pushes are counted without the states.
@@ -269,8 +283,14 @@ _ALL_KINDS: Final = frozenset(_FIGURES_OF_KIND)
 _ENDED_KINDS: Final = frozenset({"dead", "done"})
 
 
-def _without_kinds(samples: QueueSamples, kinds: Collection[str | None], why: str) -> QueueSamples:
-    """Remove the figures that count messages in states of these kinds. ``why``: the reason."""
+def _with_hidden(samples: QueueSamples, figures: Sequence[str], strange: StrangeStates) -> QueueSamples:
+    """Call these figures unknown because of messages in unknown states."""
+    unknown = {**samples.unknown, **dict.fromkeys(figures, strange.text)}
+    return replace(samples, unknown=unknown, strange=replace(strange, hides=tuple(sorted(set(figures)))))
+
+
+def _without_kinds(samples: QueueSamples, kinds: Collection[str | None], strange: StrangeStates) -> QueueSamples:
+    """Remove the figures that count messages in states of these kinds."""
     hidden = [figure for kind in kinds for figure in _FIGURES_OF_KIND[kind]]
     # A message that waits or is in progress under another name makes the number of pops wrong.
     hidden += [] if _ENDED_KINDS.issuperset(kinds) or _has_recorded_pops(samples) else ["pop_rate", "complete_rate"]
@@ -291,7 +311,7 @@ def _without_kinds(samples: QueueSamples, kinds: Collection[str | None], why: st
         samples = replace(samples, blocked=None)
     if "done" in kinds:
         samples = replace(samples, done=None)
-    return replace(samples, count=count, unknown={**samples.unknown, **dict.fromkeys(hidden, why)})
+    return _with_hidden(replace(samples, count=count), hidden, strange)
 
 
 def _has_recorded_pops(samples: QueueSamples) -> bool:

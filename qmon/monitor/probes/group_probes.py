@@ -182,7 +182,7 @@ class GroupProbes:
         unknown: dict[str, str] = {"gap": Reason.NO_GAP, "fill": Reason.NO_SLOTS}
         if progress is not None and progress.timed < progress.in_progress:
             untimed = progress.in_progress - progress.timed
-            unknown["stuck"] = Reason.UNTIMED_ROWS.render(untimed=f"{untimed:,}", count=f"{progress.in_progress:,}")
+            unknown["stuck"] = Reason.UNTIMED_ROWS.render(untimed=untimed, count=progress.in_progress)
         if not self.group.steps and not (self.group.counters and alone):
             unknown["rates"] = Reason.MIXED_QUEUES if self.group.counters else Reason.NO_LOG_OF_STEPS
         layout = self._layout_for(value)

@@ -29,6 +29,7 @@ from qmon.model.samples.listing_samples import (
     PageSample,
 )
 from qmon.model.samples.polled_samples import MessageSample
+from qmon.monitor.catalog.access_paths import IndexText
 from qmon.monitor.probes.message_diagnostics import with_text_payloads
 from qmon.monitor.probes.probe_names import probe_names_for
 from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache
@@ -136,7 +137,7 @@ def page_from_results(probes: QueueProbes, listing: PageRequest, results: Result
     paths = {one: path for one in lists if (path := _list_path(spec, one.state)) is not None}
     if not paths:
         column = layout.state.column if layout.state is not None else layout.ids[-1]
-        return (), PageSample(listing, why=f"no index leads with `{column}` or `{layout.ids[-1]}`")
+        return (), PageSample(listing, why=IndexText.NO_INDEX_LEADS_EITHER.render(column=column, id=layout.ids[-1]))
     was = probes.page_read or listing
     rows = _rows_read(results, layout)
     if rows is None:
@@ -237,7 +238,7 @@ def group_page_from_results(found: FoundGroup, layout: Layout, listing: PageRequ
     if why := reason_without_list(layout, listing.state):
         return (), PageSample(listing, why=why)
     if path is None or path.column is None:
-        return (), PageSample(listing, why=f"no index leads with `{found.group.id}`")
+        return (), PageSample(listing, why=IndexText.NO_INDEX_LEADS.render(column=found.group.id))
     rows = _rows_read(results, layout)
     if rows is None:
         return None

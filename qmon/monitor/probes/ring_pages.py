@@ -23,10 +23,19 @@ from qmon.model.samples.listing_samples import (
     PageSample,
 )
 from qmon.model.samples.polled_samples import MessageSample
+from qmon.model.texts import Text
 from qmon.monitor.probes.message_diagnostics import with_text_payloads
 from qmon.monitor.probes.probe_names import probe_names_for
 from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache
 from qmon.monitor.probes.queue_probes import QueueProbes
+
+
+class RingPageText(Text):
+    """Why the messages of a ring are not listed."""
+
+    POSITIONS_UNREADABLE = "the positions of this ring cannot be read"
+    POSITIONS_UNKNOWN = "the positions of this ring are unknown"
+
 
 RING_PAGE_PROBE: Final = "messages_page_ring"
 SPLIT_RING_PAGE_PROBE: Final = "messages_page_ring_split"
@@ -71,7 +80,7 @@ def ring_page_from_results(
     if rows is None:
         return None
     if not rows:
-        return (), PageSample(listing, why="the positions of this ring cannot be read")
+        return (), PageSample(listing, why=RingPageText.POSITIONS_UNREADABLE)
     *listed, end = rows
     page = listed[:PAGE_SIZE]
     last = page[-1] if len(listed) > PAGE_SIZE else end
@@ -91,4 +100,4 @@ def _why_unreadable(probes: QueueProbes) -> str:
     facts = probes.facts
     if facts.push_sequence_id is not None and facts.pop_sequence_id is not None and probes.can_seek_slots:
         return ""
-    return facts.unknown.get("ready") or facts.slow.get("ready") or "the positions of this ring are not known"
+    return facts.unknown.get("ready") or facts.slow.get("ready") or RingPageText.POSITIONS_UNKNOWN

@@ -9,6 +9,16 @@ from qmon.model.samples.plan_samples import QueuePlans
 from qmon.model.samples.server_state_samples import ReplicationSample
 from qmon.model.snapshot import Snapshot
 from qmon.model.statement_use import reading_interval_s
+from qmon.model.texts import Text
+
+
+class FailoverText(Text):
+    """The servers before and after a failover."""
+
+    PRIMARY = "{server} as primary"
+    SECONDARY = "{server} as secondary"
+    TIMELINE = "timeline {timeline}"
+
 
 # Seconds for which a failover is reported.
 REPORTED_S: Final = 300.0
@@ -66,9 +76,10 @@ def _primary_change(before: ReplicationSample, now: ReplicationSample) -> tuple[
         return None  # the same primary at another of its addresses, because each promotion starts a new timeline
     if before.name == now.name and before.host == now.host:
         if before.role == _SECONDARY:
-            return f"{now.name} as {_SECONDARY}", f"{now.name} as primary"
+            return FailoverText.SECONDARY.render(server=now.name), FailoverText.PRIMARY.render(server=now.name)
         if (before.timeline or 0) < (now.timeline or 0) and before.timeline is not None:
-            return f"timeline {before.timeline}", f"timeline {now.timeline}"
+            old, new = (FailoverText.TIMELINE.render(timeline=each) for each in (before.timeline, now.timeline))
+            return old, new
         return None
     if before.name == now.name:
         return before.host or before.name, now.host or now.name

@@ -144,7 +144,7 @@ class QueueTrack:
         age_s = at - seen_at
         if age_s <= stale_figures.FRESH_POLLS * max(snapshot.every_s, snapshot.interval_s):
             return view  # the same object from poll to poll
-        unjudged = Verdict(CANNOT_TELL, f"last read {duration(age_s)} ago", Severity.NOTICE, at)
+        unjudged = Verdict(CANNOT_TELL, Reason.LAST_READ.render(age=duration(age_s)), Severity.NOTICE, at)
         return replace(stale_figures.view_as_old(view, age_s, unjudged.proof), verdict=unjudged, verdicts=(unjudged,))
 
     def record_poll(
@@ -230,7 +230,7 @@ class QueueTrack:
         )
         exact = sample_figures.exact_ready(samples, among)
         self._rebase_ready(samples, at, None if guessed else exact, among)
-        carried = None if sample_figures.depends_on_strange(samples, "ready") else self._window.extrapolated_ready()
+        carried = None if samples.depends_on_strange("ready") else self._window.extrapolated_ready()
         if samples.elsewhere:
             self._by_ids.record_poll(samples, at, exact)
             if samples.count is not None:

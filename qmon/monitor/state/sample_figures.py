@@ -35,6 +35,7 @@ class FigureText(Text):
     SHARE_WATCHED = "{seen} of {timeout}"
     WATCHED_WITHOUT_START = "watched for {watched}: no start time"
     READ_TOO_RARELY = "no start time, and the interval between reads is longer than the timeout"
+    NO_START_AND = "no start time, and {reason}"
     WATCHED_NO_START = "watched: no start time"
     NO_PUSH_TIME = "no push time"
     NO_USABLE_TIME = "no usable time in `{column}`"
@@ -51,11 +52,6 @@ def exact_ready(samples: QueueSamples, held: int) -> float | None:
     if samples.head is None or samples.head_limit <= COUNT_LIMIT or samples.head.counted >= samples.head_limit:
         return None
     return float(max(0, samples.head.counted - held))
-
-
-def depends_on_strange(samples: QueueSamples, figure: str) -> bool:
-    """Return whether a figure is unknown because of messages in unknown states."""
-    return samples.strange is not None and samples.unknown.get(figure) == samples.strange.text
 
 
 def rows_counted(samples: QueueSamples) -> float | None:
@@ -175,9 +171,7 @@ def _untimed_reason(samples: QueueSamples, seen: ProgressSample | TableCount) ->
     untimed = (seen.in_progress or 0) - (seen.timed or 0)
     if untimed <= 0 or seen.timed is None or samples.layout.started_at is None:
         return ""
-    return Reason.UNTIMED.render(
-        untimed=f"{untimed:,}", count=f"{seen.in_progress:,}", column=samples.layout.started_at
-    )
+    return Reason.UNTIMED.render(untimed=untimed, count=seen.in_progress, column=samples.layout.started_at)
 
 
 def with_lost_owners(view: QueueView, owners: Owners | None) -> QueueView:
@@ -241,7 +235,9 @@ def _stuck_by_watching(samples: QueueSamples, watched: WatchedProgress, at: floa
     value = float(watched.count_beyond(timeout_s, at))
     if samples.progress is not None and samples.progress.in_progress > COUNT_LIMIT:
         return Figure(
-            value, at_least=True, reason=Reason.WATCHED.render(reason=f"no start time, and {Reason.MORE_THAN_COUNTED}")
+            value,
+            at_least=True,
+            reason=Reason.WATCHED.render(reason=FigureText.NO_START_AND.render(reason=Reason.MORE_THAN_COUNTED)),
         )
     if seen_s <= timeout_s:
         watching = FigureText.SHARE_WATCHED.render(seen=duration(seen_s), timeout=duration(timeout_s))

@@ -28,7 +28,7 @@ from qmon.operate.sql import Sql
 class EmptyTrashText(Text):
     """Texts of a plan that empties the trash."""
 
-    NOT_AN_AGE = "{age} is not an age"
+    NOT_AN_AGE = "{age:g} seconds is not an age"
     TITLE = "Permanently delete {count:,} rows of the trash"
     ROWS = "rows of trash"
     OF_QUEUE = ", of {queue}"

@@ -76,7 +76,7 @@ class EndSessionText(Text):
     AGO = " {duration} ago"
     OWNER_OR_SUPERUSER = "{owner} or a superuser"
     IN_DATABASE = " in database {database}"
-    MORE_OPEN = "; {count} more are open"
+    MORE_OPEN = "; {count:,} more are open"
     PREPARED = (
         "a prepared transaction has no session to end; the oldest was prepared{since}: {who} can run {finish}{where}"
         " if the transaction manager no longer needs the transaction{more}"

@@ -19,7 +19,15 @@ from qmon.operate.context import OnProgress, OperatorContext, StopRequested
 from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.preview import estimate_seconds, read_first_rows
 from qmon.operate.plan.required_rights import REQUEUE_PRIVILEGES, queue_tables, unmasked_copy_risks, why_not_permitted
-from qmon.operate.plan.selection import Criteria, MessageQuery, check_choice, check_push_time, id_names, state_value
+from qmon.operate.plan.selection import (
+    Criteria,
+    MessageQuery,
+    check_choice,
+    check_push_time,
+    id_names,
+    state_text,
+    state_value,
+)
 from qmon.operate.row_set import Mark, RowSet, ids_for
 from qmon.operate.run.batches import Batches, MoveBatch
 from qmon.operate.run.failure_watch import FailureWatch, Outcome, ReadOutcomes
@@ -147,7 +155,7 @@ class RedriveWork:
 def dead_only(choice: Choice) -> Choice:
     """Return the choice limited to dead messages. Raises ``BadInput`` if the choice names another state."""
     if choice.state not in (None, "dead"):
-        raise BadInput(RedriveText.NOT_DEAD.render(state=choice.state))
+        raise BadInput(RedriveText.NOT_DEAD.render(state=state_text(choice.state)))
     if choice.owner is not None:
         raise BadInput(RedriveText.NO_OWNER)
     return replace(choice, state="dead")

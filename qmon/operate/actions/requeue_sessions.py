@@ -31,6 +31,7 @@ from qmon.operate.actions.end_sessions import EndSessions, SessionToEnd
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan import preview
 from qmon.operate.plan.required_rights import why_not_permitted
+from qmon.operate.plan.selection import state_text
 from qmon.operate.run.prepared_action import PreparedAction
 from qmon.operate.sql import Sql
 
@@ -74,7 +75,7 @@ class RequeueSessionsText(Text):
     LOG = ", {size} of log to roll back"
     NO_APPLICATION = "no application name"
     DESCRIPTION = "session {session} ({who}, login {login}): {state}{since}, {holds}{log}"
-    MORE = "and {count} more"
+    MORE = "and {count:,} more"
     READY_AGAIN = "{messages} will be ready again after the rollback"
     CANNOT_COMMIT = (
         "a consumer that is still working on such a message can no longer commit; its work outside the database may be"
@@ -173,7 +174,7 @@ def prepare_requeue_sessions(context: OperatorContext, layout: Layout, choice: C
     if not layout.deletes_on_pop:
         raise BadInput(RequeueSessionsText.KEEPS_MESSAGES.render(design=layout.design))
     if choice.state not in (None, "in_progress"):
-        raise BadInput(RequeueSessionsText.NOT_IN_PROGRESS.render(state=choice.state))
+        raise BadInput(RequeueSessionsText.NOT_IN_PROGRESS.render(state=state_text(choice.state)))
     if choice.has_text_filter or choice.newer_than_s is not None:
         raise BadInput(RequeueSessionsText.NO_FILTER)
     timeout = layout.timeout_s if choice.older_than_s is None else choice.older_than_s

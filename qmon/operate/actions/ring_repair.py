@@ -372,7 +372,8 @@ def _describe_effects(holes: list[RingFault], orphans: list[RingFault], reading:
     if holes:
         out.append(RepairText.HOLES_FILLED)
     for drawn in reading.drawing[:_SHOWN]:
-        who = f"session {drawn.session} ({one_line(drawn.application) or 'no application name'})"
+        session = RepairText.SESSION.render(session=drawn.session)
+        who = f"{session} ({one_line(drawn.application) or RepairText.NO_APPLICATION})"
         if drawn.session == 0:
             who = RepairText.PREPARED
         since = (

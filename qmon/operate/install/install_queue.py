@@ -32,7 +32,7 @@ class InstallText(Text):
     NO_ATTEMPTS = "the design {design} does not count attempts, so its messages never become dead"
     ATTEMPTS = "a message is dead after 1 to {limit:,} attempts, not {attempts:,}"
     NO_SCHEMA = "the schema {schema!r} does not exist; create this schema first, or name another one"
-    MORE = " (and {count} more)"
+    MORE = " (and {count:,} more)"
     EXISTS = "cannot install {queue!r}: {object} already exists{more}; nothing was changed"
     OTHER_TABLE = "a queue {queue!r} on another table is already installed; choose another name or uninstall that queue"
 

@@ -29,6 +29,7 @@ from qmon.operate.plan.selection import (
     check_texts,
     reject_bad_ids,
     state_counts_text,
+    state_text,
     text_criteria,
 )
 from qmon.operate.plan.text_condition import read_column_type
@@ -53,7 +54,7 @@ class LibraryChoiceText(Text):
     NO_STATE_TIME = "queue {queue!r} has no column for the time of this state; give ids"
     NAME_PROVES_NOTHING = "the owner's name proves nothing"
     NOT_BY_RULES = "the rules of {library} do not allow this action"
-    MORE = " and {count} more"
+    MORE = " and {count:,} more"
     IDS = "id {ids}{more}"
     OR_MORE = "for {duration} or more"
     LESS_THAN = "for less than {duration}"
@@ -127,11 +128,15 @@ class ChosenMessages:
         possible = DISCARDABLE_KINDS if self._verb == "discard" else ("in_progress", "dead")
         if not set(kinds) <= set(possible):
             verb = "purged" if self._verb == "discard" else "requeued"
-            return LibraryChoiceText.WRONG_STATE.render(state=choice.state, verb=verb, states=" or ".join(possible))
+            return LibraryChoiceText.WRONG_STATE.render(
+                state=state_text(str(choice.state)), verb=verb, states=" or ".join(possible)
+            )
         check_numbers(choice)
         check_texts(choice, layout.queue, layout.error, layout.payload)
         if not self._states:
-            none = LibraryChoiceText.NO_SUCH_MESSAGES.render(queue=layout.queue, states=" or ".join(kinds))
+            none = LibraryChoiceText.NO_SUCH_MESSAGES.render(
+                queue=layout.queue, states=" or ".join(map(state_text, kinds))
+            )
             raise BadInput(
                 LibraryChoiceText.NONE_TO_CHOOSE.render(problem=none, advice=ChoiceText.CHOOSE_STATE)
                 if choice.state is None and self._verb == "discard"
@@ -306,7 +311,7 @@ class ChosenMessages:
     def predicate_text(self) -> str:
         """Describe the chosen messages in words, for the plan."""
         choice, group = self._choice, self._queue.group
-        parts = [" or ".join(state.name.replace("_", " ") for state in self._states)]
+        parts = [" or ".join(state_text(state.name) for state in self._states)]
         if choice.ids:
             more = LibraryChoiceText.MORE.render(count=len(choice.ids) - 5) if len(choice.ids) > 5 else ""
             parts.append(LibraryChoiceText.IDS.render(ids=", ".join(choice.ids[:5]), more=more))

@@ -41,7 +41,7 @@ class ChoiceText(Text):
     NO_OWNER = "queue {queue!r} has no column for the consumer of a message"
     AN_AGE = "an age"
     A_LIMIT = "a limit"
-    NOT_A = "{value} is not {what}"
+    NOT_A = "{value:g} is not {what}"
     EMPTY_RANGE = "no message is older than {older} and newer than {newer}"
     ZERO_LIMIT = "the limit must be at least 1"
     ERROR = "the error of a message"
@@ -58,7 +58,7 @@ class ChoiceText(Text):
     NO_KEY = ", and the table has no key"
     AMBIGUOUS_ID = "{columns} does not identify messages here: one of these ids belongs to several messages{advice}"
     NO_OWNER_STATE = "no owner state was given: choose dead, alive or unknown"
-    MORE = " and {count} more"
+    MORE = " and {count:,} more"
     IDS = "id {ids}"
     BEFORE = "since before {time}Z"
     AFTER = "since after {time}Z"
@@ -135,9 +135,14 @@ def state_counts_text(counts: Mapping[str, int]) -> str:
     found = {state: count for state, count in counts.items() if count} or dict(list(counts.items())[:1])
     if set(found) == {"in_progress"}:
         return ChoiceText.IN_PROGRESS.render(messages=count_text(found["in_progress"], "message"))
-    numbers = [ChoiceText.IN_STATE.render(count=count, state=state.replace("_", " ")) for state, count in found.items()]
+    numbers = [ChoiceText.IN_STATE.render(count=count, state=state_text(state)) for state, count in found.items()]
     listed = " and ".join(filter(None, (", ".join(numbers[:-1]), numbers[-1])))
     return ChoiceText.MESSAGES.render(listed=listed, unit="message" if sum(found.values()) == 1 else "messages")
+
+
+def state_text(state: str) -> str:
+    """Return a state as sentences write it: ``in progress``."""
+    return state.replace("_", " ")
 
 
 def check_choice(layout: Layout, choice: Choice) -> None:
@@ -147,7 +152,7 @@ def check_choice(layout: Layout, choice: Choice) -> None:
     if choice.state is not None and layout.state is None and choice.state != "ready":
         raise BadInput(ChoiceText.NO_STATE_COLUMN.render(queue=layout.queue))
     if choice.state is not None and layout.state is not None and state_value(layout, choice.state) is None:
-        raise BadInput(ChoiceText.NO_SUCH_STATE.render(queue=layout.queue, state=choice.state))
+        raise BadInput(ChoiceText.NO_SUCH_STATE.render(queue=layout.queue, state=state_text(choice.state)))
     check_numbers(choice)
     if choice.owner is not None and layout.owner is None:
         raise BadInput(ChoiceText.NO_OWNER.render(queue=layout.queue))
@@ -401,7 +406,7 @@ def _predicate_text(
     choice: Choice, criteria: Criteria, facts: OwnerFacts, owner_proof: OwnerProof, states: frozenset[OwnerState]
 ) -> str:
     """Describe the predicate in words, with the frozen values."""
-    parts = [" or ".join(state.replace("_", " ") for state in criteria.states) or "ready"]
+    parts = [" or ".join(map(state_text, criteria.states)) or "ready"]
     if choice.ids:
         shown = ", ".join(choice.ids[:5]) + (
             ChoiceText.MORE.render(count=len(choice.ids) - 5) if len(choice.ids) > 5 else ""

@@ -19,6 +19,7 @@ from qmon.model.layout.layout import Layout, LayoutSource, Ring, StateValue, Tab
 from qmon.model.layout.layout_io import layout_to_dict
 from qmon.model.layout.time_zones import LOCAL_ZONE, TIME_TYPES, UNKNOWN_ZONE
 from qmon.model.reasons import Reason
+from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import Activity, Catalog, ColumnRow, SequenceRows, TableDetails, TableRow
 from qmon.monitor.catalog.column_names import (
     BOOLEAN_TYPES,
@@ -52,6 +53,30 @@ from qmon.monitor.catalog.state_values import (
     words_by_state,
 )
 
+
+class CandidateText(Text):
+    """What a table that may be a queue has, and what is missing to watch it."""
+
+    NO_END = (
+        "how to recognize a done message: no column has the name of an end time or of a flag for done messages, and the"
+        " server's counters do not show deleted rows"
+    )
+    NO_RIGHT = "the right to read {table}: {grant}"
+    RING_COLUMNS = "has slots (`{slot}`), a message number (`{number}`) and a reference count (`{count}`)"
+    NO_SEQUENCES = "the sequences of its push and pop positions; name them in ring = {{ … }}"
+    SEQUENCES = "push and pop positions in the sequences {push} and {pop}"
+    NO_SIZE = "its number of slots; write ring = {{ size = … }}"
+    SLOTS = "{size:,} slots"
+    PAYLOADS = "payloads in `{table}`, joined by `{column}`"
+    SEVERAL_QUEUES = "one queue for each value of `{column}` ({values}); without `queue`, all are one queue"
+    POPS_DELETE = "pops delete rows: {deleted:,} rows were deleted, and almost no rows were updated"
+    DUE_AFTER = "when a message is due: after the interval `{column}`"
+    NUMBERS = "the meaning of the numbers in `{column}`: write times"
+    COUNTED = "of {inserted:,} inserted rows, {updated:,} were updated and {deleted:,} deleted"
+    NO_POP_COLUMN = "which column shows that a message was popped: {counted}"
+    NO_POPS_SEEN = "how to recognize a popped message: {counted}"
+
+
 LIKELY: Final = 0.6
 
 # The design assumed for a queue in two tables that was found by shape. The design batch_split has the same tables.
@@ -62,10 +87,6 @@ _DELETED_SHARE: Final = 0.01
 _UPDATED_SHARE: Final = 0.5
 # A message in one of these states was popped.
 _POPPED: Final = frozenset({"in_progress", "done", "dead"})
-_NO_END: Final = (
-    "how to recognize a done message: no column has the name of an end time or of a flag for done messages, and the"
-    " server's counters do not show deleted rows"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +211,9 @@ def _with_missing_right(finding: Candidate, catalog: Catalog, tables: Mapping[Ta
     name = finding.layout.table
     if tables[name].readable:
         return finding
-    return replace(finding, missing=f"the right to read {name}: {catalog.grant_statement(name)}", locked=None)
+    return replace(
+        finding, missing=CandidateText.NO_RIGHT.render(table=name, grant=catalog.grant_statement(name)), locked=None
+    )
 
 
 def _with_unique_name(finding: Candidate, names: Mapping[str, int]) -> Candidate:
@@ -233,22 +256,22 @@ def _ring_candidates(work: _Candidates) -> Iterator[Candidate]:
         turn = column_for_role("turn", pairs)
         work.taken.add(details.table.table_id)
         layout = _base_layout(details, "ring" if turn else "ring_classic")
-        why = [f"has slots (`{slot}`), a message number (`{number}`) and a reference count (`{count}`)"]
+        why = [CandidateText.RING_COLUMNS.render(slot=slot, number=number, count=count)]
         push, pop = _position_sequence(work, details, "push"), _position_sequence(work, details, "pop")
         if push is None or pop is None:
-            missing = "the sequences of its push and pop positions; name them in ring = { … }"
+            missing = CandidateText.NO_SEQUENCES.render()
             yield Candidate(layout, 0.5, tuple(why), missing=missing)
             continue
-        why.append(f"push and pop positions in the sequences {push} and {pop}")
+        why.append(CandidateText.SEQUENCES.render(push=push, pop=pop))
         size = _read_slots(work.catalog, details, slot)
         if size is None:
-            missing = "its number of slots; write ring = { size = … }"
+            missing = CandidateText.NO_SIZE.render()
             locked = details.table.table_id if details.table.table_id in work.catalog.locked_tables else None
             yield Candidate(layout, 0.8, tuple(why), missing=Reason.LOCKED if locked else missing, locked=locked)
             continue
         ring = Ring(size, push, pop, slot, turn, number, count)
         time, payload = column_for_role("enqueued_at", pairs), column_for_role("payload", pairs)
-        why.append(f"{size:,} slots")
+        why.append(CandidateText.SLOTS.render(size=size))
         yield Candidate(replace(layout, ring=ring, enqueued_at=time, payload=payload), 1.0, tuple(why))
 
 
@@ -300,7 +323,7 @@ def _split_candidates(work: _Candidates) -> Iterator[Candidate]:
                 continue
             layout = replace(finding.layout, data_table=data.table.name, data_id=shared, payload=_title_column(meta))
             work.taken |= {meta.table.table_id, data.table.table_id}
-            why = (*finding.why, f"payloads in `{data.table.table_name}`, joined by `{shared}`")
+            why = (*finding.why, CandidateText.PAYLOADS.render(table=data.table.table_name, column=shared))
             yield replace(finding, layout=layout, score=round(finding.score + 0.2, 2), why=why)
             break
 
@@ -354,7 +377,7 @@ def _with_queue_column(work: _Candidates, details: TableDetails, finding: Candid
     values = known_values(details, name, work.catalog).values
     if not 2 <= len(values) < MAX_VALUES:
         return finding
-    why = f"one queue for each value of `{name}` ({values_text(values)}); without `queue`, all are one queue"
+    why = CandidateText.SEVERAL_QUEUES.render(column=name, values=values_text(values))
     return replace(finding, queue_column=name, how=(*finding.how, why))
 
 
@@ -391,7 +414,7 @@ def _single_candidate(work: _Candidates, details: TableDetails, design: str = ""
         return listed
     if state is not None and (deleted := _rows_popped_by_delete(details.activity)) is not None:
         layout = replace(layout, pop="delete")
-        how = (*how, f"pops delete rows: {deleted:,} rows were deleted, and almost no rows were updated")
+        how = (*how, CandidateText.POPS_DELETE.render(deleted=deleted))
     missing = _missing_deletes(layout, details.activity)
     return Candidate(layout, round(shape.score, 2), tuple(shape.why), (*how, *zones), missing=missing)
 
@@ -412,10 +435,10 @@ def _listed_candidate(
     pairs = name_type_pairs(details.columns)
     times, missing = None, ""
     if layout.due_at is None and (delay := delay_interval_column(pairs)) is not None:
-        missing = f"when a message is due: after the interval `{delay}`"
+        missing = CandidateText.DUE_AFTER.render(column=delay)
     if layout.due_at is None and (due := epoch_column_for_role("due_at", pairs)) is not None:
         times = unit_of_times(work.catalog, details, due)
-        missing = missing if times else f"the meaning of the numbers in `{due}`: write times"
+        missing = missing if times else CandidateText.NUMBERS.render(column=due)
         layout = replace(layout, due_at=due)
     if missing:
         return Candidate(replace(layout, due_at=None), round(shape.score, 2), tuple(shape.why), missing=missing)
@@ -425,7 +448,7 @@ def _listed_candidate(
     if flagged and (told := states_by_marks(details, layout)) is not None:
         entry, means, ends = told
         ends = ends or (details.activity is not None and details.activity.rows_are_deleted)
-        return _written_candidate(layout, shape, means, _with_times(entry, times), "" if ends else _NO_END)
+        return _written_candidate(layout, shape, means, _with_times(entry, times), "" if ends else CandidateText.NO_END)
     if layout.state is None and times:
         entry, means = states_by_due_time(details, layout)
         missing = _missing_deletes(replace(layout, design="pending"), details.activity)
@@ -469,13 +492,13 @@ def _missing_deletes(layout: Layout, activity: Activity | None) -> str:
     """
     if activity is None or activity.inserted < ENOUGH_ROWS or not layout.deletes_on_pop:
         return ""
-    counted = (
-        f"of {activity.inserted:,} inserted rows, {activity.updated:,} were updated and {activity.deleted:,} deleted"
+    counted = CandidateText.COUNTED.render(
+        inserted=activity.inserted, updated=activity.updated, deleted=activity.deleted
     )
     if activity.updated >= _UPDATED_SHARE * activity.inserted:
-        return f"which column shows that a message was popped: {counted}"
+        return CandidateText.NO_POP_COLUMN.render(counted=counted)
     if activity.deleted < _DELETED_SHARE * activity.inserted:
-        return f"how to recognize a popped message: {counted}"
+        return CandidateText.NO_POPS_SEEN.render(counted=counted)
     return ""
 
 

@@ -8,8 +8,18 @@ from typing import Final
 
 from qmon.model.layout.layout import Layout, StateValue
 from qmon.model.layout.layout_io import table_to_text
+from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import TableDetails
 from qmon.monitor.catalog.column_names import BOOLEAN_TYPES, Role, column_for_role
+
+
+class StateListText(Text):
+    """How the states of a table without a usual state column were found."""
+
+    TIMES_AND_FLAGS = "states come from times and flags; a message is ready while none of these is set: {columns}"
+    DUE = "a message is ready when it is due (`{column}`)"
+    MEANINGS = "`{column}`: {meanings}"
+
 
 Toml = dict[str, object]
 
@@ -72,7 +82,7 @@ def states_by_marks(details: TableDetails, layout: Layout) -> tuple[Toml, str, b
     told = ", ".join(f"`{mark.column}` ({mark.kind.replace('_', ' ')})" for mark in marks)
     return (
         _queue_entry(details, layout, states, may_be_overdue=started is not None),
-        f"states come from times and flags; a message is ready while none of these is set: {told}",
+        StateListText.TIMES_AND_FLAGS.render(columns=told),
         bool(ended),
     )
 
@@ -80,7 +90,7 @@ def states_by_marks(details: TableDetails, layout: Layout) -> tuple[Toml, str, b
 def states_by_due_time(details: TableDetails, layout: Layout) -> tuple[Toml, str]:
     """Return the queue in the form of ``qmon.toml``, if the due time alone shows whether a message is ready."""
     entry = _queue_entry(details, layout, _waiting_states(details, layout.due_at, {}), may_be_overdue=False)
-    return entry | {"counters": True}, f"a message is ready when it is due (`{layout.due_at}`)"
+    return entry | {"counters": True}, StateListText.DUE.render(column=layout.due_at)
 
 
 def has_flag_of_state(details: TableDetails) -> bool:
@@ -136,7 +146,7 @@ def states_by_values(
     deletes = details.activity is not None and details.activity.rows_are_deleted
     # If a completion deletes its row, the server's counters show the flow.
     entry |= {"counters": True} if deletes and "done" not in words else {}
-    return entry, f"`{column}`: {meant}"
+    return entry, StateListText.MEANINGS.render(column=column, meanings=meant)
 
 
 def _waiting_states(

@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails, TableRow
 from qmon.monitor.catalog.column_names import normalize_name, split_words
+
+
+class RelativeText(Text):
+    """Why a table belongs to another one."""
+
+    DETACHED = "perhaps a detached partition of {table}, which has the same columns"
+
 
 # Tables whose names end in one of these words contain the states of messages. The payloads are in another table.
 _HALVES: Final = frozenset({"header", "headers", "info", "meta", "metadata", "state", "states", "status"})
@@ -31,7 +39,7 @@ class Relatives:
             return ""
         for other in sorted(self._partitioned & self._tables.keys()):
             if self._may_be_detached(table_id, other):
-                return f"perhaps a detached partition of {self._tables[other].name}, which has the same columns"
+                return RelativeText.DETACHED.render(table=self._tables[other].name)
         return ""
 
     def _may_be_detached(self, table_id: int, other: int) -> bool:

@@ -8,6 +8,7 @@ from typing import Final
 
 from qmon.model.formatting import count_text
 from qmon.model.layout.layout import TableName
+from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import Activity, ColumnRow, TableDetails
 from qmon.monitor.catalog.column_names import (
     BLOB_TYPES,
@@ -18,6 +19,30 @@ from qmon.monitor.catalog.column_names import (
     state_for_value,
 )
 from qmon.monitor.catalog.state_values import KnownValues, values_text
+
+
+class ShapeText(Text):
+    """Why a table looks like a queue, or does not."""
+
+    NAME = "has a typical name of a queue"
+    SEQUENCE = "the sequence {sequence} is named after it"
+    CLAIMS = "records when or by whom a row was taken ({columns})"
+    ATTEMPTS = "counts attempts (`{column}`)"
+    DUE_TIME = "has a due time (`{column}`)"
+    WITH_VALUES = " with values {values}"
+    FLAG = "has a flag (`{column}`){values}"
+    STATE = "has a state column (`{column}`){values}"
+    INDEX_STARTS = "the index `{index}` starts with this column"
+    INDEX_OF_ONE_STATE = "the index `{index}` contains only rows of one state"
+    PAYLOAD = "has a payload (`{column}`)"
+    NUMBERED = "numbers its rows (`{column}`)"
+    MANY_COLUMNS = "but has {count:,} columns"
+    DELETED = "{share} of the inserted rows were deleted again"
+    UPDATED = "{share} of its rows were updated"
+    UNCHANGED = "but almost none of its {inserted:,} inserted rows were changed or deleted"
+    REFERRED_TO = "but {tables} {have} foreign keys to it"
+    REFERS = "but its foreign keys refer to {count:,} other tables"
+
 
 _CLAIMS: Final[tuple[Role, ...]] = ("started_at", "taken_flag", "lease", "heartbeat", "owner_name")
 _FEW, _MANY, _TOO_MANY = 6, 15, 25
@@ -77,17 +102,17 @@ def score_shape(
     shape = Shape()
     pairs = name_type_pairs(details.columns)
     sounds = queue_name_score(details.table.table_name)
-    shape.add_reason(sounds, "has a typical name of a queue" if sounds >= 0.3 else "", behaves=sounds >= 0.45)
+    shape.add_reason(sounds, ShapeText.NAME if sounds >= 0.3 else "", behaves=sounds >= 0.45)
     if sequence is not None and sounds >= 0.3:
-        shape.add_reason(0.15, f"the sequence {sequence} is named after it", behaves=True)
+        shape.add_reason(0.15, ShapeText.SEQUENCE.render(sequence=sequence), behaves=True)
     _score_state(shape, details, state, known)
     claims = [name for role in _CLAIMS if (name := column_for_role(role, pairs))]
     if claims:
-        shape.add_reason(0.25, f"records when or by whom a row was taken ({_quoted_list(claims)})", behaves=True)
+        shape.add_reason(0.25, ShapeText.CLAIMS.render(columns=_quoted_list(claims)), behaves=True)
     if (attempts := column_for_role("attempts", pairs)) is not None:
-        shape.add_reason(0.2, f"counts attempts (`{attempts}`)", behaves=True)
+        shape.add_reason(0.2, ShapeText.ATTEMPTS.render(column=attempts), behaves=True)
     if (due := column_for_role("due_at", pairs)) is not None:
-        shape.add_reason(0.15, f"has a due time (`{due}`)", behaves=True)
+        shape.add_reason(0.15, ShapeText.DUE_TIME.render(column=due), behaves=True)
     _score_contents(shape, details, pairs, state)
     if details.activity is not None:
         _score_activity(shape, details.activity, state is not None)
@@ -107,19 +132,18 @@ def _score_state(shape: Shape, details: TableDetails, state: tuple[ColumnRow, bo
         return
     column, flag = state
     name = column.column_name
-    values = f" with values {values_text(known.values)}" if known.values else ""
+    values = ShapeText.WITH_VALUES.render(values=values_text(known.values)) if known.values else ""
     if flag:
-        shape.add_reason(0.2, f"has a flag (`{name}`){values}", behaves=True)
+        shape.add_reason(0.2, ShapeText.FLAG.render(column=name, values=values), behaves=True)
     else:
         meant = {state_for_value(value) for value in known.values}
         working = {"ready", "in_progress"} <= meant
-        shape.add_reason(0.3 if working else 0.1, f"has a state column (`{name}`){values}", behaves=working)
+        shape.add_reason(0.3 if working else 0.1, ShapeText.STATE.render(column=name, values=values), behaves=working)
     for index in details.indexes:
         if index.keys[:1] == (name,) or (index.where is not None and index.where.values_if_only(name)):
-            how = "starts with this column" if index.keys[:1] == (name,) else "contains only rows of one state"
-            shape.add_reason(
-                0.2 if flag or index.where is not None else 0.1, f"the index `{index.name}` {how}", behaves=True
-            )
+            text = ShapeText.INDEX_STARTS if index.keys[:1] == (name,) else ShapeText.INDEX_OF_ONE_STATE
+            score = 0.2 if flag or index.where is not None else 0.1
+            shape.add_reason(score, text.render(index=index.name), behaves=True)
             break
 
 
@@ -130,15 +154,15 @@ def _score_contents(
     if payload is not None:
         column = details.column(payload)
         blob = column is not None and column.type_name in BLOB_TYPES
-        shape.add_reason(0.15 if blob else 0.1, f"has a payload (`{payload}`)")
+        shape.add_reason(0.15 if blob else 0.1, ShapeText.PAYLOAD.render(column=payload))
     numbered = next((c for c in details.columns if c.is_identity or c.sequence_id is not None), None)
     if numbered is not None:
-        shape.add_reason(0.05, f"numbers its rows (`{numbered.column_name}`)")
+        shape.add_reason(0.05, ShapeText.NUMBERED.render(column=numbered.column_name))
     count = len(details.columns)
     if count <= _FEW and (payload is not None or state is not None):
         shape.add_reason(0.1)
     elif count > _MANY:
-        shape.add_reason(-0.3 if count > _TOO_MANY else -0.1, f"but has {count} columns")
+        shape.add_reason(-0.3 if count > _TOO_MANY else -0.1, ShapeText.MANY_COLUMNS.render(count=count))
 
 
 def _score_activity(shape: Shape, activity: Activity, has_state: bool) -> None:
@@ -147,11 +171,11 @@ def _score_activity(shape: Shape, activity: Activity, has_state: bool) -> None:
         return
     deleted, updated = activity.deleted / inserted, activity.updated / inserted
     if activity.rows_are_deleted:
-        shape.add_reason(0.25, f"{_percent(deleted)} of the inserted rows were deleted again", behaves=True)
+        shape.add_reason(0.25, ShapeText.DELETED.render(share=_percent(deleted)), behaves=True)
     if updated >= 0.3 and has_state:
-        shape.add_reason(0.1, f"{_percent(updated)} of its rows were updated", behaves=True)
+        shape.add_reason(0.1, ShapeText.UPDATED.render(share=_percent(updated)), behaves=True)
     if deleted < 0.01 and updated < 0.01 and inserted >= 20 * ENOUGH_ROWS:
-        shape.add_reason(-0.2, f"but almost none of its {inserted:,} inserted rows were changed or deleted")
+        shape.add_reason(-0.2, ShapeText.UNCHANGED.render(inserted=inserted))
 
 
 def _percent(share: float) -> str:
@@ -161,9 +185,10 @@ def _percent(share: float) -> str:
 def _score_relations(shape: Shape, details: TableDetails) -> None:
     family = split_words(details.table.table_name)[:1]
     if details.referring and family:
+        tables = count_text(len(details.referring), "other table")
         have = "has" if len(details.referring) == 1 else "have"
-        shape.add_reason(-0.25, f"but {count_text(len(details.referring), 'other table')} {have} foreign keys to it")
+        shape.add_reason(-0.25, ShapeText.REFERRED_TO.render(tables=tables, have=have))
     if len(details.referred) >= 2:
-        shape.add_reason(-0.15, f"but its foreign keys refer to {len(details.referred)} other tables")
+        shape.add_reason(-0.15, ShapeText.REFERS.render(count=len(details.referred)))
     elif details.referred:
         shape.add_reason(-0.05)
