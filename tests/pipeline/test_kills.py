@@ -130,7 +130,7 @@ def too_late(lake: Lake, root: Path, place: Path, whole: list[dict[str, Any]]) -
     assert SegmentIntake(lake, str(root)).run_batch() is not None
     assert rolled(place, old) == before
     (told,) = stored(place, "bad")
-    reason = f"polls of {old} were not added, because this day was deleted from the lake"
+    reason = IntakeText.DELETED_DAY.render(day=old)
     assert (Path(told["file"]).name, told["place"], told["reason"]) == (path.name, 0, reason)
     counting = [row for row in (*whole, *rows(late.written)) if reference.date(row["sampled_at"]) == kept]
     rolled_up(lake, every_sample(lake, counting), since=kept)

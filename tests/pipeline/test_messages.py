@@ -21,14 +21,16 @@ from pyspark.sql import SparkSession
 from qmon.cli.commands.pipeline import archived_messages as command
 from qmon.cli.commands.pipeline.archived_messages import MessagesText
 from qmon.cli.commands.pipeline.pipeline_options import lake_path
+from qmon.cli.target_session import SessionText
 from qmon.engines.base import Target
 from qmon.engines.secret import Secret
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.lake.maintenance import LakeRetention, tidy_lake
-from qmon.pipeline.messages.archive_reader import ArchiveTable
+from qmon.pipeline.messages.archive_reader import ArchiveReaderText, ArchiveTable
 from qmon.pipeline.messages.message_intake import IntakeResult, MessageIntake
 from qmon.pipeline.messages.spark_source import KeyRangeRead
 from qmon.pipeline.messages.waits import message_times
+from qmon.pipeline.pipeline_texts import IntakeText
 from qmon.pipeline.report.formatting import duration_text, number_text
 from qmon.pipeline.report.html import report_page
 from tests.cli.calling import call
@@ -165,11 +167,15 @@ def test_the_command_takes_in_what_is_new_and_refuses_what_it_cannot_know(
     finished(database, layout, 3)
     query(database, "SELECT orders_archive(10)")
     place = ("--lake", str(tmp_path / "lake"))
-    assert "queue 'mails' has no archive: the design fifo" in refusal(database, "orders", "mails", *place)
-    assert "has not installed a queue 'nobody'; installed queues: mails, orders" in refusal(database, "nobody", *place)
-    assert "'orders' is named twice" in refusal(database, "orders", "orders", *place)
+    no_archive = refusal(database, "orders", "mails", *place)
+    assert has(no_archive, ArchiveReaderText.NO_ARCHIVE, queue="mails", design="fifo")
+    not_installed = refusal(database, "nobody", *place)
+    assert has(not_installed, SessionText.NOT_INSTALLED, queue="nobody", queues="mails, orders")
+    assert has(refusal(database, "orders", "orders", *place), MessagesText.NAMED_TWICE, queue="orders")
     query(database, "ALTER TABLE orders_archive_log DROP COLUMN archive_id")
-    helps = refusal(database, "orders", *place).partition("Run: ")[2]
+    not_numbered = refusal(database, "orders", *place)
+    assert has(not_numbered, ArchiveReaderText.NOT_NUMBERED, queue="orders")
+    helps = not_numbered[not_numbered.index("ALTER TABLE") :]
     assert not (tmp_path / "lake").exists()
     query(database, helps)
     done = call("pipeline", "messages", database, "orders", *place)
@@ -179,7 +185,7 @@ def test_the_command_takes_in_what_is_new_and_refuses_what_it_cannot_know(
     query(database, "TRUNCATE orders_archive_log RESTART IDENTITY")
     finished(database, layout, 2)
     query(database, "SELECT orders_archive(10)")
-    assert "started numbering its rows again: 2" in refusal(database, "orders", *place)
+    assert has(refusal(database, "orders", *place), IntakeText.RENUMBERED_ARCHIVE, queue="orders", issued=2)
     done = call("pipeline", "messages", database, "orders", *place, "--anew")
     assert done.stdout == "orders: copied 2 messages, up to number 2\n"
     store = MessageIntake(Lake(spark, place[1]))
