@@ -9,7 +9,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from qmon.cli.reports import bench, figures, pipeline, target
+from qmon.cli.reports import bench, pipeline, target
+from qmon.model import report_shapes as figures
 from qmon.model.alerts.notice_formats import NoticeReport
 from qmon.operate.audit import AuditLine
 from qmon.recording.format.codec import PayloadText, StatementText, struct_of

@@ -12,6 +12,22 @@ from qmon.model.figure import Figure, Verdict
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.queue_use import QueueUse
 from qmon.model.reasons import Reason
+from qmon.model.report_shapes import (
+    BlockerReport,
+    BrokerQueueReport,
+    BrokerReport,
+    CopyReport,
+    HorizonReport,
+    LastingVerdict,
+    LogReport,
+    ProbeReport,
+    ServerStateReport,
+    ServiceReport,
+    SettingReport,
+    TempReport,
+    VerdictReport,
+    fill,
+)
 from qmon.model.samples.group_samples import GroupBlockerSample
 from qmon.model.samples.server_state_samples import ServerState
 from qmon.model.service_broker import BrokerView
@@ -45,14 +61,13 @@ def target_object(engine: str, server: TargetView, failures: Sequence[ProbeFailu
         }
     horizon = None
     if holder is not None:
-        horizon = {
-            "kind": holder.kind,
-            "session": holder.session or None,
-            "name": holder.name or None,
-            "held_seconds": None if holder.held_s is None else round(holder.held_s, 3),
-            "transactions": holder.age,
-            "application": holder.application,
-        }
+        horizon = fill(
+            HorizonReport,
+            holder,
+            session=holder.session or None,
+            held_seconds=None if holder.held_s is None else round(holder.held_s, 3),
+            transactions=holder.age,
+        )
     blocked = None if server.blocking is None else server.blocking.waiters
     known = {"sessions": server.sessions, "blocked": blocked, "waits": waits, "horizon": server.horizon}
     reasons = {name: _unknown_reason(name, failures) for name, value in known.items() if value is None}
@@ -92,87 +107,72 @@ def _unknown_reason(name: str, failures: Sequence[ProbeFailure]) -> str:
     return next(found, Reason.NOT_READ_IN_THIS_POLL)
 
 
-def _server_health(engine: str, state: ServerState) -> dict[str, Any]:
+def _server_health(engine: str, state: ServerState) -> ServerStateReport:
     """Return server health as last read: ``log`` (null if it was not read) and each server that has the database."""
-    log = state.log
-    return {
-        "log": None
+    log, temp, service = state.log, state.temp_space, state.service
+    return ServerStateReport(
+        log=None
         if log is None
-        else {
-            "total_bytes": log.total,
-            "used_bytes": log.used,
-            "most_bytes": log.most,
-            "held_by": log.held_by or None,
-            "pieces": log.pieces,
-            "backed_up_seconds_ago": log.saved_s,
-        },
-        "replication": [
-            {
-                "name": each.name,
-                "local": each.local,
-                "role": each.role or None,
-                "state": each.state or None,
-                "synchronous": each.synchronous,
-                "suspended": each.suspended or None,
-                "not_sent_bytes": each.unsent,
-                "not_redone_bytes": each.unredone,
-                "behind_seconds": each.behind_s,
-            }
+        else fill(
+            LogReport,
+            log,
+            total_bytes=log.total,
+            used_bytes=log.used,
+            most_bytes=log.most,
+            backed_up_seconds_ago=log.saved_s,
+        ),
+        replication=[
+            fill(
+                CopyReport,
+                each,
+                not_sent_bytes=each.unsent,
+                not_redone_bytes=each.unredone,
+                behind_seconds=each.behind_s,
+            )
             for each in state.replication
         ],
-        "tempdb": None
-        if state.temp_space is None
-        else {
-            "total_bytes": state.temp_space.total,
-            "used_bytes": state.temp_space.used,
-            "most_bytes": state.temp_space.most,
-            "row_versions_bytes": state.temp_space.versions,
-        },
-        "service": None
-        if state.service is None
-        else {
-            "objective": state.service.objective or None,
-            "pool": state.service.pool or None,
-            "serverless": state.service.serverless,
-        },
-        "limits": None if state.limits is None else asdict(state.limits),
-        "pool_limits": None if state.pool_limits is None else asdict(state.pool_limits),
-        "settings": settings_object(database_card(engine, state.settings)) if state.settings else None,
-    }
+        tempdb=None
+        if temp is None
+        else TempReport(
+            total_bytes=temp.total, used_bytes=temp.used, most_bytes=temp.most, row_versions_bytes=temp.versions
+        ),
+        service=None if service is None else fill(ServiceReport, service),
+        limits=state.limits,
+        pool_limits=state.pool_limits,
+        settings=settings_object(database_card(engine, state.settings)) if state.settings else None,
+    )
 
 
-def settings_object(settings: Sequence[Setting]) -> list[dict[str, Any]]:
+def settings_object(settings: Sequence[Setting]) -> list[SettingReport]:
     """Return the database card as a list of objects."""
-    return [
-        {"name": each.name, "tables": each.object or None, "value": each.value, "harm": each.harm or None}
-        for each in settings
-    ]
+    return [fill(SettingReport, each, tables=each.object or None) for each in settings]
 
 
-def _broker_object(view: BrokerView) -> dict[str, Any]:
+def _broker_object(view: BrokerView) -> BrokerReport:
     """Return the queues of Service Broker, worst first, and the undelivered messages (``not_delivered``)."""
-    return {
-        "read_seconds_ago": round(view.age_s, 3),
-        "not_delivered": {"messages": view.sending.value, **_code_and_proof(view.verdict)},
-        "conversations": {
+    return BrokerReport(
+        read_seconds_ago=round(view.age_s, 3),
+        not_delivered={"messages": view.sending.value, "verdict": _code_and_proof(view.verdict)},
+        conversations={
             "counted": None if view.conversations is None else view.conversations.counted,
-            **_code_and_proof(view.leak),
+            "verdict": _code_and_proof(view.leak),
         },
-        "queues": [
-            {
-                "name": queue.name,
-                "depth": queue.depth.value,
-                "state": broker_state(queue, monitored=view.monitored),
-                "tasks": None if queue.monitor is None else queue.monitor.tasks,
-                **_code_and_proof(queue.verdict),
-            }
+        queues=[
+            fill(
+                BrokerQueueReport,
+                queue,
+                depth=queue.depth.value,
+                state=broker_state(queue, monitored=view.monitored),
+                tasks=None if queue.monitor is None else queue.monitor.tasks,
+                verdict=_code_and_proof(queue.verdict),
+            )
             for queue in view.queues
         ],
-    }
+    )
 
 
-def _code_and_proof(verdict: Verdict | None) -> dict[str, Any]:
-    return {"verdict": None if verdict is None else {"code": verdict.code, "proof": verdict.proof}}
+def _code_and_proof(verdict: Verdict | None) -> VerdictReport | None:
+    return None if verdict is None else fill(VerdictReport, verdict)
 
 
 def use_figures(use: QueueUse | None) -> dict[str, Figure]:
@@ -213,12 +213,12 @@ def status_object(view: View) -> dict[str, Any]:
         "engine": view.engine,
         "server_version": view.server_version,
         "sampled_at": iso(view.sampled_at),
-        "probe": {
-            "client_ms": round(probe.client_ms, 3),
-            "server_ms": None if probe.server_ms is None else round(probe.server_ms, 3),
-            "buffers": probe.buffers,
-            "cpu_ms": probe.cpu_ms,
-        },
+        "probe": fill(
+            ProbeReport,
+            probe,
+            client_ms=round(probe.client_ms, 3),
+            server_ms=None if probe.server_ms is None else round(probe.server_ms, 3),
+        ),
         **target_object(view.engine, probe, view.failures),
         "queues": [queue_object(queue, view.since_read_s(queue)) for queue in view.queues],
         "tables": [_table_object(group) for group in group_views(view.queues)],
@@ -235,7 +235,7 @@ def queue_object(queue: QueueView, since_read_s: float = 0.0) -> dict[str, Any]:
         **{name: _rounded_value(name, figure.evidence) for name, figure in figures.items()},
         **({"blocked_by": [_blocker_object(each) for each in queue.blockers]} if queue.blockers else {}),
         "window_seconds": None if queue.window_s is None else round(queue.window_s, 3),
-        "verdict": {"code": queue.verdict.code, "proof": queue.verdict.proof},
+        "verdict": fill(VerdictReport, queue.verdict),
         "verdicts": [_verdict_object(each) for each in queue.verdicts or (queue.verdict,)],
         "approximate": _approximate_figures(figures),
         "unknown": _unknown_figures(figures),
@@ -246,7 +246,7 @@ def queue_object(queue: QueueView, since_read_s: float = 0.0) -> dict[str, Any]:
     }
 
 
-def _blocker_object(blocker: GroupBlockerSample) -> dict[str, Any]:
+def _blocker_object(blocker: GroupBlockerSample) -> BlockerReport:
     """Return one blocker. ``messages``: how many of the messages that were read wait for this blocker."""
     held_s = None if blocker.held_s is None else round(blocker.held_s, 3)
     return {"name": blocker.blocker, "holder": blocker.holder, "held_seconds": held_s, "messages": blocker.seen}
@@ -273,11 +273,10 @@ def _unknown_figures(figures: Mapping[str, Figure]) -> dict[str, str]:
     return {name: f.evidence.reason or "not known" for name, f in figures.items() if f.evidence.value is None}
 
 
-def _verdict_object(verdict: Verdict) -> dict[str, Any]:
+def _verdict_object(verdict: Verdict) -> LastingVerdict:
     """Return a verdict. ``since`` is null if its start is unknown."""
     since = None if verdict.since_at is None else iso(verdict.since_at)
-    severity = verdict.severity.name.lower()
-    return {"code": verdict.code, "proof": verdict.proof, "severity": severity, "since": since, "key": verdict.key}
+    return fill(LastingVerdict, verdict, severity=verdict.severity.name.lower(), since=since)
 
 
 def failure_object(failure: ProbeFailure) -> dict[str, str]:

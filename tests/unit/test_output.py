@@ -20,12 +20,13 @@ from typer.main import get_command
 import qmon.recording
 from qmon.cli.app import app
 from qmon.cli.output import Format, print_report
-from qmon.cli.reports import figures, pipeline, target
+from qmon.cli.reports import pipeline, target
 from qmon.cli.reports.bench import BenchLoad
-from qmon.cli.reports.figures import QueueReport
+from qmon.model import report_shapes as figures
 from qmon.model.operation_records import Operation
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.report import queue_object
+from qmon.model.report_shapes import QueueReport
 from qmon.recording.format.records import KINDS
 from tests import schemas
 from tests.tui.scripted import queue

@@ -165,7 +165,7 @@ def test_a_queue_in_trouble_that_no_limit_is_about_is_not_called_fine() -> None:
 def test_as_an_object() -> None:
     outcome = check_target(view((queue("a", ready=500),)), (AlertRule("deep", "ready", warn=100.0),))
     told = check_object(outcome)
-    assert (told["state"], told["exit_code"], told["queues"][0]["ready"]) == ("warning", 1, 500)
+    assert (told["state"], told["exit_code"], dict(told["queues"][0])["ready"]) == ("warning", 1, 500)
     assert told["problems"] == [
         {"queue": "a", "state": "warning", "rule": "deep", "value": 500.0, "words": "depth 500, above 100"}
     ]

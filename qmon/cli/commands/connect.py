@@ -134,7 +134,7 @@ def demo(
             raise typer.Exit(_run_demo(length, tour=tour))
         view, found = runner.run_headless(length or 0.0)
     if output == "json":
-        from qmon.cli.reports.figures import DemoReport
+        from qmon.model.report_shapes import DemoReport
 
         print_report(output, found, DemoReport)
     else:

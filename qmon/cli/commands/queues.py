@@ -186,6 +186,8 @@ def _group_source(group: Group) -> tuple[str, str]:
 
 
 def _queues_object(at: ConnectedTarget, resolved: Resolved, findings: list[Candidate]) -> dict[str, Any]:
+    from qmon.cli.reports.target import QueueProblem
+    from qmon.model.report_shapes import fill
     from qmon.monitor.probes.group_probes import read_queues
 
     known = [
@@ -220,7 +222,7 @@ def _queues_object(at: ConnectedTarget, resolved: Resolved, findings: list[Candi
         }
         for g in resolved.groups
     ]
-    problems = [{"queue": p.queue or None, "reason": p.reason, "grant": p.grant or None} for p in resolved.problems]
+    problems = [fill(QueueProblem, each) for each in resolved.problems]
     return {
         "schema": 1,
         "target": at.target.name,

@@ -140,7 +140,7 @@ def _print_moment(reader: RecordingReader, at: float, output: Format) -> None:
 
     when, snapshot, view = _view_at(reader, at)
     if output == "json":
-        from qmon.cli.reports.figures import ReplayReport
+        from qmon.model.report_shapes import ReplayReport
 
         found = {"schema": 1, "at": when, "snapshot": loads(encode(snapshot)), "status": status_object(view)}
         print_report(output, found, ReplayReport)

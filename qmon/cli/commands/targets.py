@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from qmon.cli.reports.target import NamedTarget
     from qmon.cli.target_session import ChosenTarget
     from qmon.config.config_file import Config
-    from qmon.config.known_targets import KnownTarget
 
 # Maximum seconds to wait for each target.
 WAIT_S: Final = 10.0
@@ -37,13 +36,15 @@ def targets(
     qmon connects to all targets of qmon.toml and all DSNs at the same time, and waits up to 10 s. It does not ask for
     passwords.
     """
+    from qmon.cli.reports.target import NamedTarget
     from qmon.config.config_file import read_config
     from qmon.config.known_targets import known_targets
+    from qmon.model.report_shapes import fill
 
     config = options.config_path(context)
     read = read_config(config)
     known = known_targets(read)
-    rows = [_target_object(each) for each in known]
+    rows = [fill(NamedTarget, each, reachable=None, answered_s=None, server_version=None) for each in known]
     if connect:
         _connect_targets(rows, read)
     drivers = _installed_drivers()
@@ -77,24 +78,6 @@ def _answer_time_text(row: NamedTarget) -> str:
     if row["answered_s"] is not None:
         return milliseconds(row["answered_s"] * 1000)
     return "–" if row["reachable"] is None else "no"
-
-
-def _target_object(known: KnownTarget) -> NamedTarget:
-    return {
-        "name": known.name,
-        "engine": known.engine,
-        "place": known.place,
-        "dsn": known.dsn,
-        "dsn_of": known.dsn_of or None,
-        "environment": known.environment,
-        "prod": known.prod,
-        "read_only": known.read_only,
-        "queues": known.queues,
-        "reachable": None,
-        "answered_s": None,
-        "server_version": None,
-        "problem": known.problem or None,
-    }
 
 
 def _connect_targets(rows: list[NamedTarget], config: Config) -> None:

@@ -2,42 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Final, Literal, TypedDict, get_type_hints
 
 from qmon.engines.base import EngineName
+from qmon.model.report_shapes import with_fields
 from qmon.workload.bench.bench_plan import BenchPlan
-from qmon.workload.bench.bench_results import Latency, Reads, ServerCounts, Wait
+from qmon.workload.bench.bench_results import CaseResult, Dequeue
+
+_LOAD_FIELDS: Final = {name: hint for name, hint in get_type_hints(CaseResult).items() if name != "case"}
 
 
+@with_fields(_LOAD_FIELDS, after="kept")
 class BenchLoad(TypedDict):
     """One run under load; see ``CaseResult``. ``times_naive``: cycles relative to the cycles of the naive design."""
 
     design: str
     batch: int
     held: bool
-    seconds: float
-    cycles_per_s: float
     times_naive: float | None
     kept: float | None
-    pushed_per_s: float
-    push: Latency | None
-    pop: Latency | None
-    complete: Latency | None
-    buffers_per_cycle: float | None
-    wal_per_cycle: float | None
-    waits: list[Wait]
-    samples: int
-    dead_rows: int
-    hot_share: float | None
-    vacuums: int | None
-    bytes: int
-    deadlocks: int | None
-    missed: int
-    errors: int
-    last_error: str
-    timeline: list[float]
-    slice_s: float
-    server: ServerCounts | None
 
 
 class ArticleReads(TypedDict):
@@ -48,16 +31,10 @@ class ArticleReads(TypedDict):
     lob_logical_reads: int
 
 
+@with_fields(get_type_hints(Dequeue), after="")
 class BenchDequeue(TypedDict):
     """The reads of a batch dequeue; see ``Dequeue``."""
 
-    design: str
-    batch: int
-    rows: int
-    first: Reads
-    whole: Reads
-    batches: int
-    mean_ms: float
     first_total: float | None
     whole_total: float | None
     article: ArticleReads

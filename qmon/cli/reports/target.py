@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypedDict
 
-from qmon.cli.reports.figures import SettingReport
 from qmon.model.operation_records import Operation, OperationResult, Plan
+from qmon.model.report_shapes import SettingReport
 
 
 class KnownQueue(TypedDict):

@@ -7,13 +7,14 @@ The format follows the development guidelines of the Monitoring Plugins, which N
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from qmon.model.alerts.alert_rules import LIMIT_FIGURES, AlertRule, read_figure
 from qmon.model.alerts.target_check import CheckResult, Problem
 from qmon.model.figure import Severity
 from qmon.model.queue_figures import SECONDS, SHARE
 from qmon.model.report import iso, queue_object
+from qmon.model.report_shapes import CheckReport, ProblemReport, fill
 from qmon.model.service_broker import CONVERSATIONS, TRANSMISSION
 from qmon.model.texts import Text
 from qmon.model.verdicts import CANNOT_TELL
@@ -147,24 +148,16 @@ def _quote_label(label: str) -> str:
     return "'" + label.replace("'", "''") + "'"
 
 
-def check_object(outcome: CheckResult) -> dict[str, Any]:
+def check_object(outcome: CheckResult) -> CheckReport:
     """Return the object that ``qmon check --output json`` prints. Its queues are written as in the status report."""
-    return {
-        "schema": SCHEMA,
-        "target": outcome.target,
-        "state": outcome.state.name.lower(),
-        "exit_code": int(outcome.state),
-        "summary": summary_text(outcome),
-        "problems": [
-            {
-                "queue": p.queue or None,
-                "state": p.state.name.lower(),
-                "rule": p.rule or None,
-                "value": p.value,
-                "words": p.words,
-            }
-            for p in outcome.problems
-        ],
-        "sampled_at": None if outcome.view is None else iso(outcome.view.sampled_at),
-        "queues": [queue_object(queue) for queue in outcome.queues],
-    }
+    return fill(
+        CheckReport,
+        outcome,
+        schema=SCHEMA,
+        state=outcome.state.name.lower(),
+        exit_code=int(outcome.state),
+        summary=summary_text(outcome),
+        problems=[fill(ProblemReport, each, state=each.state.name.lower()) for each in outcome.problems],
+        sampled_at=None if outcome.view is None else iso(outcome.view.sampled_at),
+        queues=[queue_object(queue) for queue in outcome.queues],
+    )

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, TypedDict
 from qmon.model.alerts.notices import Notice
 from qmon.model.figure import Severity
 from qmon.model.report import iso
+from qmon.model.report_shapes import fill
 from qmon.model.texts import Text
 
 
@@ -92,20 +93,16 @@ class NoticeReport(TypedDict):
 
 def notice_report(notice: Notice) -> NoticeReport:
     """Return a notice as plain JSON, which notification commands also receive (see the manual)."""
-    return {
-        "schema": SCHEMA,
-        "event": notice.event.value,
-        "key": notice.key,
-        "target": notice.target,
-        "name": notice.name,
-        "cause": notice.cause or None,
-        "queues": list(notice.queues),
-        "severity": notice.severity.name.lower(),
-        "words": notice.words,
-        "value": notice.value,
-        "since": iso(notice.since_at),
-        "at": iso(notice.at),
-    }
+    return fill(
+        NoticeReport,
+        notice,
+        schema=SCHEMA,
+        event=notice.event.value,
+        queues=list(notice.queues),
+        severity=notice.severity.name.lower(),
+        since=iso(notice.since_at),
+        at=iso(notice.at),
+    )
 
 
 def slack_message(notice: Notice) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from qmon.cli.reports.target import DoctorReport
     from qmon.cli.target_session import ConnectedTarget
     from qmon.model.settings import Setting
     from qmon.monitor.doctor import Check, Right
@@ -29,33 +30,24 @@ class Examination:
     pollers: int | None
     settings: Sequence[Setting] = ()
 
-    def to_object(self) -> dict[str, object]:
-        """Return the results as a ``DoctorReport``."""
+    def to_object(self) -> DoctorReport:
+        """Return the results for JSON."""
+        from qmon.cli.reports.target import DoctorReport, ProbeCheck, RightReport
         from qmon.model.report import settings_object
+        from qmon.model.report_shapes import fill
 
-        checks = [
-            {
-                "queue": c.queue or None,
-                "probe": c.probe,
-                "ms": None if c.ms is None else round(c.ms, 3),
-                "problem": c.problem or None,
-                "grant": c.grant or None,
-                "index": c.index or None,
-            }
-            for c in self.checks
-        ]
-        return {
-            "schema": 1,
-            "target": self.connected.target.name,
-            "engine": self.connected.engine.name,
-            "server_version": self.version,
-            "pooled": self.connected.connection.is_pooled,
-            "connections": self.connections,
-            "pollers": self.pollers,
-            "checks": checks,
-            "rights": [{"right": r.name, "held": r.held, "gives": r.gives, "grant": r.grant} for r in self.rights],
-            "settings": settings_object(self.settings),
-        }
+        return fill(
+            DoctorReport,
+            self,
+            schema=1,
+            target=self.connected.target.name,
+            engine=self.connected.engine.name,
+            server_version=self.version,
+            pooled=self.connected.connection.is_pooled,
+            checks=[fill(ProbeCheck, each, ms=each.ms and round(each.ms, 3)) for each in self.checks],
+            rights=[fill(RightReport, each, right=each.name) for each in self.rights],
+            settings=settings_object(self.settings),
+        )
 
 
 def examine_target(at: ConnectedTarget) -> Examination:

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from qmon.cli.reports.pipeline import (
+    BadLines,
+    IncidentOperation,
+    LookAt,
+    PeriodIncident,
+    PeriodOperation,
+    QueueMessages,
+    ServiceLevel,
+    TargetCoverage,
+    UnusualHours,
+)
 from qmon.model.report import iso
+from qmon.model.report_shapes import fill
 
 if TYPE_CHECKING:
     from qmon.pipeline.report.facts import QueueFacts, ReportFacts
     from qmon.pipeline.report.period import Coverage
     from qmon.pipeline.report.service_levels import Level
     from qmon.pipeline.report.unusual_hours import UnusualStretch
+
+_TIMES: Final = tuple(f"{what}_{p}" for what in ("wait", "work") for p in ("p50", "p95", "p99"))
 
 
 def report_object(facts: ReportFacts) -> dict[str, object]:
@@ -22,47 +36,38 @@ def report_object(facts: ReportFacts) -> dict[str, object]:
         "from_at": iso(facts.period.start),
         "until_at": iso(facts.period.end),
         "headline": headline(facts),
-        "look_at": [
-            {"about": each.about, "text": each.text, "target": each.target, "queue": each.queue or None}
-            for each in things_to_look_at(facts)
-        ],
+        "look_at": [fill(LookAt, each) for each in things_to_look_at(facts)],
         "healthy": healthy_share(facts),
         "levels": list(map(_level_object, facts.levels)),
         "queues": [_queue_object(each, facts) for each in facts.queues],
         "queues_left_out": facts.left_out,
         "unusual": [_unusual_object(each) for q in facts.queues for each in q.unusual],
         "incidents": [
-            {
-                "target": row["target"],
-                "queue": row["queue"],
-                "start_at": iso(row["start_at"]),
-                "end_at": iso(row["end_at"]),
-                "cause": row["cause"],
-                "codes": list(row["codes"]),
-                "proof": row["proof"],
-                "ready_max": row["peak_ready"],
-                "operations": [{name: each[name] for name in ("kind", "state", "by")} for each in row["operations"]],
-            }
+            fill(
+                PeriodIncident,
+                row,
+                start_at=iso(row["start_at"]),
+                end_at=iso(row["end_at"]),
+                codes=list(row["codes"]),
+                ready_max=row["peak_ready"],
+                operations=[fill(IncidentOperation, each) for each in row["operations"]],
+            )
             for row in facts.incidents
         ],
         "incidents_left_out": facts.more_incidents,
-        "operations": [
-            {"target": row["target"], "queue": row["queue"] or None, "started_at": iso(row["started_at"])}
-            | {name: row[name] for name in ("kind", "state", "by", "reason", "done")}
-            for row in facts.operations
-        ],
+        "operations": [fill(PeriodOperation, row, started_at=iso(row["started_at"])) for row in facts.operations],
         "coverage": list(map(_coverage_object, facts.targets)),
         "waits": [{"target": target, "wait": event, "sessions": count} for target, event, count in facts.waits],
         "messages": [
-            {"target": row["target"], "queue": row["queue"], "messages": row["messages"]}
-            | {f"{what}_{p}_seconds": row[f"{what}_{p}"] for what in ("wait", "work") for p in ("p50", "p95", "p99")}
-            | {"again": row["again"]}
+            fill(
+                QueueMessages,
+                row,
+                **{f"{each}_seconds": row[each] for each in _TIMES},
+            )
             for row in facts.messages
         ],
         "bad_lines": [
-            {name: row[name] for name in ("target", "reason", "lines")}
-            | {name: str(row[name]) for name in ("first_day", "last_day")}
-            for row in facts.bad
+            fill(BadLines, row, first_day=str(row["first_day"]), last_day=str(row["last_day"])) for row in facts.bad
         ],
     }
 
@@ -98,45 +103,44 @@ def _queue_object(queue_facts: QueueFacts, facts: ReportFacts) -> dict[str, obje
     }
 
 
-def _level_object(level: Level) -> dict[str, object]:
+def _level_object(level: Level) -> ServiceLevel:
     asked = level.objective
-    return {
-        "target": level.target,
-        "queue": level.queue,
-        "slo": asked.name,
-        "figure": asked.figure,
-        "below": asked.below,
-        "objective": asked.share,
-        "window_seconds": asked.window_s,
-        "counted_seconds": level.counted_s,
-        "kept": level.share,
-        "met": level.is_met,
-        "enough_data": level.has_enough_data,
-        "budget_left": level.budget_left,
-        "burn_rate": level.burn_rate,
-    }
+    return fill(
+        ServiceLevel,
+        level,
+        slo=asked.name,
+        figure=asked.figure,
+        below=asked.below,
+        objective=asked.share,
+        window_seconds=asked.window_s,
+        counted_seconds=level.counted_s,
+        kept=level.share,
+        met=level.is_met,
+        enough_data=level.has_enough_data,
+    )
 
 
-def _unusual_object(hours: UnusualStretch) -> dict[str, object]:
+def _unusual_object(hours: UnusualStretch) -> UnusualHours:
     worst = hours.worst
-    return {
-        "target": hours.target,
-        "queue": hours.queue,
-        "figure": worst.figure,
-        "start_at": iso(hours.start),
-        "end_at": iso(hours.end),
-        "value": worst.value,
-        "usual": worst.band.median,
-        "usual_low": worst.band.low,
-        "usual_high": worst.band.high,
-    }
+    return fill(
+        UnusualHours,
+        hours,
+        figure=worst.figure,
+        start_at=iso(hours.start),
+        end_at=iso(hours.end),
+        value=worst.value,
+        usual=worst.band.median,
+        usual_low=worst.band.low,
+        usual_high=worst.band.high,
+    )
 
 
-def _coverage_object(coverage: Coverage) -> dict[str, object]:
-    return {
-        "target": coverage.target,
-        "watched": coverage.share,
-        "watched_seconds": coverage.seconds,
-        "longest_gap_seconds": coverage.gap_s,
-        "longest_gap_at": None if coverage.gap_at is None else iso(coverage.gap_at),
-    }
+def _coverage_object(coverage: Coverage) -> TargetCoverage:
+    return fill(
+        TargetCoverage,
+        coverage,
+        watched=coverage.share,
+        watched_seconds=coverage.seconds,
+        longest_gap_seconds=coverage.gap_s,
+        longest_gap_at=None if coverage.gap_at is None else iso(coverage.gap_at),
+    )

@@ -1,30 +1,56 @@
-"""Types for the output of ``status``, ``demo``, ``replay`` and ``check``."""
+"""The shapes of the objects that ``status``, ``demo``, ``replay`` and ``check`` print as JSON, and how to fill them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, NotRequired, TypedDict
+import functools
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from types import NoneType
+from typing import Any, Literal, NotRequired, TypedDict, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from qmon.model.combined_figures import GROUP_FIGURES
 from qmon.model.queue_figures import QUEUE_FIGURES, QueueFigure
 from qmon.model.rates.counter_rates import CounterRates
 from qmon.model.samples.server_state_samples import LimitsSample
 
+T = TypeVar("T")
 
-def with_figures(figures: Sequence[QueueFigure], *, after: str) -> Callable[[type], Any]:
-    """Return a decorator that adds the figures to a ``TypedDict``, behind its field ``after``."""
+
+def with_fields(more: Mapping[str, Any], *, after: str) -> Callable[[type], Any]:
+    """Return a decorator that adds fields to a ``TypedDict``, behind its field ``after``; empty: before all fields."""
 
     def add_fields(kind: type) -> Any:
-        fields: dict[str, Any] = {}
-        for name, hint in kind.__annotations__.items():
-            fields[name] = hint
-            if name == after:
-                fields |= {each.name: int | None if each.is_whole else float | None for each in figures}
-        made = TypedDict(kind.__name__, fields)  # type: ignore[misc]
+        names, hints = list(kind.__annotations__), {**kind.__annotations__, **more}
+        place = names.index(after) + 1 if after else 0
+        made = TypedDict(kind.__name__, {name: hints[name] for name in (*names[:place], *more, *names[place:])})  # type: ignore[misc]
         made.__doc__, made.__module__ = kind.__doc__, kind.__module__
         return made
 
     return add_fields
+
+
+def _figure_fields(figures: Sequence[QueueFigure]) -> dict[str, Any]:
+    return {each.name: int | None if each.is_whole else float | None for each in figures}
+
+
+@functools.cache
+def _field_hints(kind: Hashable) -> dict[str, Any]:
+    return get_type_hints(kind, include_extras=True)
+
+
+def fill(kind: type[T], source: object, **given: object) -> T:
+    """Return an object of the ``TypedDict`` ``kind``.
+
+    A field that is not in ``given`` has the value of the attribute, or of the key, of ``source`` with the same name. An
+    empty text is ``None`` if the field may be ``None``. A field that is not required is left out if it is not given.
+    """
+    found = {}
+    for name, hint in _field_hints(cast("Hashable", kind)).items():
+        if name in given:
+            found[name] = given[name]
+        elif get_origin(hint) is not NotRequired:
+            value = source[name] if isinstance(source, Mapping) else getattr(source, name)
+            found[name] = None if value == "" and NoneType in get_args(hint) else value
+    return cast("T", found)
 
 
 class VerdictReport(TypedDict):
@@ -51,7 +77,7 @@ class BlockerReport(TypedDict):
     messages: int
 
 
-@with_figures(QUEUE_FIGURES, after="design")
+@with_fields(_figure_fields(QUEUE_FIGURES), after="design")
 class QueueReport(TypedDict):
     """One queue; see ``qmon.model.report.queue_object``."""
 
@@ -72,7 +98,7 @@ class QueueReport(TypedDict):
     old: dict[str, float | None]
 
 
-@with_figures(GROUP_FIGURES, after="queues")
+@with_fields(_figure_fields(GROUP_FIGURES), after="queues")
 class TableReport(TypedDict):
     """A table with several queues: the sums of the queues' figures, and the maximum of ``oldest_seconds``."""
 
