@@ -13,7 +13,7 @@ def tables(library: Library, prefix: str) -> dict[str, Columns]:
     groups = [group_for(library, n, prefix, TableName("app", name), "x") for n, name in enumerate(names, 1)]
     kinds = {column: min(group.zone.types) for group in groups for column in group.columns_read.times}
     found: dict[str, Columns] = {
-        table: {column: kinds.get((table, column), "text") for column in columns}
+        table: {column: types[0] if types else kinds.get((table, column), "text") for column, types in columns.items()}
         for table, columns in ((with_prefix(name, prefix), columns) for name, columns in library.tables.items())
     }
     return found | {name.replace("*", "mails"): {} for name in names if "*" in name}

@@ -35,13 +35,14 @@ def library_lines(library: Library) -> Iterator[str]:
     from qmon.model.layout.layout import TableName
 
     prefix = library.prefixes[0]
-    yield f"{library.name} on {'SQL Server' if library.engine == 'sqlserver' else 'PostgreSQL'}"
+    yield f"{library.title} on {'SQL Server' if library.engine == 'sqlserver' else 'PostgreSQL'}"
     yield f"  documentation  {library.docs or '–'}"
     yield f"  tested with    {library.tested or '–'}"
     if len(library.prefixes) > 1:
         yield f"  table prefix   {' or '.join(each or 'none' for each in library.prefixes)}"
     for name, columns in library.tables.items():
-        yield f"  recognized by  {with_prefix(name, prefix)}: {', '.join(columns)}"
+        shown = (f"{column} {' or '.join(types)}".rstrip() for column, types in columns.items())
+        yield f"  recognized by  {with_prefix(name, prefix)}: {', '.join(shown)}"
     if library.others:
         yield f"  not queues     {', '.join(with_prefix(each, prefix) for each in library.others)}"
     for number, raw in enumerate(library.groups, 1):
@@ -110,8 +111,9 @@ def _group_lines(group: Group) -> Iterator[str]:
 
 def _action_names(library: Library) -> Iterator[str]:
     from qmon.engines.sql import queries
+    from qmon.libraries.library import statement_folder
 
-    folder = f"library/{library.name.replace('-', '_')}/"
+    folder = f"library/{statement_folder(library.name, library.version)}/"
     found = {file.name.removeprefix(folder) for file in queries.all_files() if file.engine == library.engine}
     for verb, words in _ACTIONS.items():
         if not library.own and any(f"{prefix}{verb}" in found for prefix in ("", *library.prefixes)):

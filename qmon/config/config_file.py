@@ -16,7 +16,7 @@ from qmon.config.receivers import Receiver, receivers_from_list
 from qmon.config.slo import Objective, objectives_from_list
 from qmon.engines.base import EngineName
 from qmon.errors import BadInput
-from qmon.libraries.library_catalog import all_libraries
+from qmon.libraries.library_catalog import add_config_folder, all_libraries
 from qmon.model.alerts.alert_rules import AlertRule, matches_pattern
 from qmon.model.alerts.rule_parser import rules_from_list
 from qmon.model.config_reader import Keys, suggest_nearest
@@ -142,10 +142,13 @@ def default_path() -> Path:
 def read_config(path: Path | None = None) -> Config:
     """Read the file. Without ``path``, read the default file, which need not exist.
 
+    From now on, this process also uses the library files next to this file.
+
     Raises ``BadInput`` with the file and the key. Also raises ``BadInput`` if other users may change the file and it
     contains a command or driver to run.
     """
     place = path or default_path()
+    add_config_folder(place.parent)
     try:
         text, why = read_text(place, _MAX_BYTES), files.why_others_can_write(place)
     except FileNotFoundError:

@@ -275,6 +275,27 @@ class Engine(Protocol):
     def now_minus(self, zone: Zone, seconds: str) -> str:
         """Return an expression for the statement's start time minus ``seconds``. An index can be used with it."""
 
+    def shifted_time(self, utc: str, seconds: str) -> str:
+        """Return a time in UTC plus ``seconds``. Both are expressions."""
+
+    def latest_time(self, times: Sequence[str]) -> str:
+        """Return the latest of several times in UTC. NULL is ignored, unless all times are NULL."""
+
+    def seconds_expression(self, column: str) -> str:
+        """Return an expression for the number of seconds in a column of numbers or of intervals."""
+
+    def json_value(self, expression: str, path: Sequence[str], *, is_number: bool) -> str:
+        """Return an expression for the value at ``path`` inside JSON, as text, or as a whole number if ``is_number``.
+
+        The result is NULL if there is no such value, or if it is not a number although ``is_number``.
+        """
+
+    def renamed_case(self, text: str, pattern: str, name: str) -> str:
+        """Return ``WHEN … THEN …``: if a text matches a pattern, it becomes ``name``.
+
+        ``*`` in the pattern stands for any characters, and ``*`` in the name for the same characters.
+        """
+
     def advisory_lock_condition(self, key: str) -> str:
         """Return the condition that a session of this database holds the advisory lock ``key``, a whole number.
 

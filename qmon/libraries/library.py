@@ -59,7 +59,9 @@ class Library:
         engine: the engine of the library's databases.
         docs: the address of the library's documentation.
         tested: the tested versions, and how they were tested.
-        tables: the tables that identify the library, each with some of its columns. All these tables are in one schema.
+        tables: the tables that identify the library, each with some of its columns and the types that a column may
+            have (none: any type). All these tables are in one schema.
+        version: the versions of the library, if versions with other tables have their own file.
         others: other tables of the library that are not queues.
         prefixes: the possible prefixes of names that begin with ``~``. An empty prefix means that names have no prefix.
         groups: the queues of the library, as its file defines them.
@@ -73,13 +75,19 @@ class Library:
     engine: EngineName
     docs: str
     tested: str
-    tables: Mapping[str, tuple[str, ...]]
+    tables: Mapping[str, Mapping[str, tuple[str, ...]]]
     others: tuple[str, ...]
     prefixes: tuple[str, ...]
     groups: tuple[Mapping[str, object], ...]
     queues: tuple[TableQueue, ...]
     where: str
     own: bool = False
+    version: str = ""
+
+    @property
+    def title(self) -> str:
+        """The name and the versions."""
+        return f"{self.name} {self.version}".rstrip()
 
 
 def library_from_dict(raw: Mapping[str, object], where: str, *, own: bool = False) -> Library:
@@ -96,7 +104,8 @@ def library_from_dict(raw: Mapping[str, object], where: str, *, own: bool = Fals
         engine=cast("EngineName", keys.choice("engine", ("postgres", "sqlserver")) or "postgres"),
         docs=keys.text("docs") or "",
         tested=keys.text("tested") or "",
-        tables={name: tables.names(name) for name in tables.raw},
+        version=keys.text("version") or "",
+        tables={name: _read_columns(tables, name) for name in tables.raw},
         others=tuple(keys.texts("others")),
         prefixes=tuple(keys.texts("prefixes")) or ("",),
         groups=tuple(keys.tables("group")),
@@ -118,10 +127,11 @@ def library_from_dict(raw: Mapping[str, object], where: str, *, own: bool = Fals
 def group_for(library: Library, number: int, prefix: str, table: TableName, name: str) -> Group:
     """Return the library's group ``number`` (from 1) with this table and name. Raises ``BadInput``."""
     raw = cast("Mapping[str, object]", _with_prefixes(library.groups[number - 1], prefix))
+    raw = cast("Mapping[str, object]", _with_queue_name(raw, queue_in_name(table.name, str(raw["table"])) or ""))
     given = {"name": name, "library": library.name, **raw}
     where = f"{library.where}: group[{number}]"
     source = LayoutSource.CONFIGURATION if library.own else LayoutSource.DISCOVERY
-    return group_from_dict(given, table, where=where, source=source)
+    return replace(group_from_dict(given, table, where=where, source=source), version=library.version)
 
 
 def queue_for(library: Library, number: int, table: TableName, name: str) -> Layout | Group:
@@ -137,6 +147,15 @@ def queue_for(library: Library, number: int, table: TableName, name: str) -> Lay
     return replace(queue, no_gate=no_gate) if no_gate and isinstance(queue, Layout) else queue
 
 
+def _read_columns(tables: Keys, name: str) -> Mapping[str, tuple[str, ...]]:
+    """Read the columns of a table: a list of names, or a table of names and types."""
+    if not isinstance(tables.raw[name], Mapping):
+        return dict.fromkeys(tables.names(name), ())
+    columns = tables.nested_keys(name)
+    assert columns is not None  # noqa: S101 - the key exists
+    return {column: columns.names(column) for column in columns.raw}
+
+
 def _read_table_queue(keys: Keys) -> TableQueue:
     columns = keys.nested_keys("columns")
     if columns is None or not columns.raw:
@@ -145,9 +164,37 @@ def _read_table_queue(keys: Keys) -> TableQueue:
     return TableQueue({name: columns.names(name) for name in columns.raw}, written, keys.text("no_gate") or "")
 
 
+def statement_folder(name: str, version: str) -> str:
+    """Return the folder of the statements that act on a library's messages."""
+    return f"{name} {version}".rstrip().replace("-", "_").replace(" ", "_")
+
+
 def with_prefix(name: str, prefix: str) -> str:
     """Return the name of a table. The prefix replaces a leading ``~``."""
     return prefix + name.removeprefix(PREFIX_MARK) if name.startswith(PREFIX_MARK) else name
+
+
+def queue_in_name(table: str, pattern: str) -> str | None:
+    """Return the queue in a table's name, which ``*`` at the end of ``pattern`` matches; ``""`` without a ``*``.
+
+    Returns ``None`` if the name does not match.
+    """
+    if not pattern.endswith(ANY_NAME):
+        return "" if table == pattern else None
+    first = pattern.removesuffix(ANY_NAME)
+    return table.removeprefix(first) if table.startswith(first) else None
+
+
+def _with_queue_name(value: object, queue: str) -> object:
+    """Replace ``*`` in the names of the tables that belong to the table of one queue."""
+    if isinstance(value, Mapping):
+        return {
+            key: each.replace(ANY_NAME, queue)
+            if key == "table" and isinstance(each, str)
+            else _with_queue_name(each, queue)
+            for key, each in value.items()
+        }
+    return [_with_queue_name(each, queue) for each in value] if isinstance(value, list) else value
 
 
 def _with_prefixes(value: object, prefix: str) -> object:

@@ -1,4 +1,4 @@
-"""The catalog of libraries: the files of qmon and the files in the user's configuration folder."""
+"""The catalog of libraries: the files of qmon, and the user's files next to a configuration file."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import tomllib
 from functools import cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Final
 
 import platformdirs
 
@@ -22,22 +23,34 @@ class LibraryCatalogText(Text):
     INVALID = "{path}: {problem}"
 
 
-def own_folder() -> Path:
-    """Return the folder of the user's own library files, which override qmon's files with the same name."""
-    return platformdirs.user_config_path("qmon") / "libraries"
+_FOLDER: Final = "libraries"
+
+# The folders of the configuration files that this process has read.
+_config_folders: dict[Path, None] = {}
+
+
+def add_config_folder(folder: Path) -> None:
+    """Also use the library files in the folder ``libraries`` next to a configuration file in this folder."""
+    _config_folders.setdefault(folder / _FOLDER)
+
+
+def own_folders() -> tuple[Path, ...]:
+    """Return the folders with the user's own library files. Files in later folders override files in earlier ones."""
+    return (platformdirs.user_config_path("qmon") / _FOLDER, *_config_folders)
 
 
 def all_libraries(folder: Path | None = None) -> tuple[Library, ...]:
-    """Return all libraries, keyed by name and engine.
+    """Return all libraries, sorted by name and engine.
 
-    ``folder``: the user's folder of libraries. Raises ``BadInput`` for an invalid file in this folder.
+    ``folder``: the only folder of the user's libraries; default: ``own_folders``. A library in such a folder replaces
+    all versions of qmon's library with the same name and engine. Raises ``BadInput`` for an invalid file.
     """
-    found = {(library.name, library.engine): library for library in built_in_libraries()}
-    own = own_folder() if folder is None else folder
-    for path in sorted(own.glob("*.toml")):
-        library = _read_library(path, str(path), own=True)
-        found[library.name, library.engine] = library
-    return tuple(found[key] for key in sorted(found))
+    paths = [path for each in ((folder,) if folder else own_folders()) for path in sorted(each.glob("*.toml"))]
+    own = [_read_library(path, str(path), own=True) for path in dict.fromkeys(paths)]
+    replaced = {(library.name, library.engine) for library in own}
+    kept = [library for library in built_in_libraries() if (library.name, library.engine) not in replaced]
+    by_title = {(library.name, library.engine, library.version): library for library in (*kept, *own)}
+    return tuple(by_title[key] for key in sorted(by_title))
 
 
 @cache

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from qmon.libraries.library import ANY_NAME, Library, group_for, queue_for, with_prefix
-from qmon.model.groups.conditions import required_tables
+from qmon.libraries.library import Library, group_for, queue_for, queue_in_name, with_prefix
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.texts import Text
@@ -28,6 +27,7 @@ class RecognitionText(Text):
     NO_TABLE = "there is no table {table}"
     NO_COLUMNS = "{table} has no {columns}"
     OTHER_TYPE = "{column} is {type}, but {library} has {needed}"
+    NOT_THIS_TYPE = "{column} is {type}, not {needed}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +41,21 @@ class RecognizedLibrary:
 
 
 def recognize_libraries(candidates: Iterable[Library], engine: str, tables: Tables) -> tuple[RecognizedLibrary, ...]:
-    """Return the libraries found, sorted by schema. Raises ``BadInput`` if a library's file is invalid."""
+    """Return the libraries found, sorted by schema. Raises ``BadInput`` if a library's file is invalid.
+
+    In each schema, the first version of a library that fits counts.
+    """
     libraries = [library for library in candidates if library.engine == engine and library.tables]
-    places = [
-        (library, schema, prefix)
-        for schema in sorted(tables)
-        for library in libraries
-        for prefix in library.prefixes
-        if not any(_describe_missing(library, prefix, tables[schema]))
-    ]
-    names = [library.name for library, _, _ in places]
+    places: dict[tuple[str, str, str], Library] = {}
+    for schema in sorted(tables):
+        for library in libraries:
+            for prefix in library.prefixes:
+                if not any(_describe_missing(library, prefix, tables[schema])):
+                    places.setdefault((library.name, schema, prefix), library)
+    names = Counter(name for name, _, _ in places)
     return tuple(
-        _recognized_library(library, schema, prefix, tables[schema], several=names.count(library.name) > 1)
-        for library, schema, prefix in places
+        _recognized_library(library, schema, prefix, tables[schema], several=names[name] > 1)
+        for (name, schema, prefix), library in places.items()
     )
 
 
@@ -95,8 +97,9 @@ def find_group(candidates: Iterable[Library], layout: Layout) -> tuple[Group, st
     for library in candidates:
         for number, raw in enumerate(library.groups, 1):
             for prefix in library.prefixes:
-                if library.name == part.library and _matches_name(
-                    layout.table.name, with_prefix(str(raw["table"]), prefix)
+                pattern = with_prefix(str(raw["table"]), prefix)
+                if (library.name, library.version) == (part.library, part.version) and (
+                    queue_in_name(layout.table.name, pattern) is not None
                 ):
                     group = group_for(library, number, prefix, layout.table, part.group)
                     return (group if part.proves else replace(group, gone=None)), prefix
@@ -106,7 +109,7 @@ def find_group(candidates: Iterable[Library], layout: Layout) -> tuple[Group, st
 def may_belong_to_library(table: str, candidates: Iterable[Library]) -> bool:
     """Return whether a table with this name may belong to a library."""
     return any(
-        _matches_name(table, with_prefix(name, prefix))
+        queue_in_name(table, with_prefix(name, prefix)) is not None
         for library in candidates
         for prefix in library.prefixes
         for name in (*library.tables, *library.others, *(str(raw.get("table", "")) for raw in library.groups))
@@ -130,7 +133,7 @@ def explain_recognition(candidates: Iterable[Library], engine: str, tables: Tabl
                         if lacks
                         else RecognitionText.RECOGNIZED.render(tables=", ".join(sorted(needed)))
                     )
-                    lines.append(RecognitionText.LINE.render(library=library.name, schema=schema, result=result))
+                    lines.append(RecognitionText.LINE.render(library=library.title, schema=schema, result=result))
     return tuple(lines)
 
 
@@ -142,13 +145,19 @@ def _describe_missing(library: Library, prefix: str, tables: Mapping[str, Column
             yield RecognitionText.NO_TABLE.render(table=table)
         elif missing := sorted(set(columns) - tables[table].keys()):
             yield RecognitionText.NO_COLUMNS.render(table=table, columns=", ".join(missing))
+        else:
+            for column, types in columns.items():
+                if types and (kind := tables[table][column]) not in types:
+                    yield RecognitionText.NOT_THIS_TYPE.render(
+                        column=f"{table}.{column}", type=kind, needed=" or ".join(types)
+                    )
     for number, raw in enumerate(library.groups, 1):
         group = group_for(library, number, prefix, TableName("", with_prefix(str(raw["table"]), prefix)), library.name)
         for table, column in sorted(group.columns_read.times):
-            kind = tables.get(table, {}).get(column)
-            if kind is not None and kind not in group.zone.types:
+            found = tables.get(table, {}).get(column)
+            if found is not None and found not in group.zone.types:
                 yield RecognitionText.OTHER_TYPE.render(
-                    column=f"{table}.{column}", type=kind, library=library.name, needed=group.zone.description
+                    column=f"{table}.{column}", type=found, library=library.name, needed=group.zone.description
                 )
 
 
@@ -163,7 +172,7 @@ def _recognized_library(
         _find_groups(library, schema, prefix, tables, f"{schema}.{library.name}" if several else library.name)
     )
     names = [with_prefix(name, prefix) for name in (*library.tables, *library.others)]
-    own = {name for name in tables if any(_matches_name(name, each) for each in names)}
+    own = {name for name in tables if any(queue_in_name(name, each) is not None for each in names)}
     own |= {group.table.name for group in groups}
     return RecognizedLibrary(library, schema, groups, frozenset(TableName(schema, name) for name in own))
 
@@ -172,16 +181,6 @@ def _find_groups(library: Library, schema: str, prefix: str, tables: Iterable[st
     for number, raw in enumerate(library.groups, 1):
         wanted = with_prefix(str(raw.get("table", "")), prefix)
         for table in sorted(tables):
-            if _matches_name(table, wanted):
-                queue = table.removeprefix(wanted.removesuffix(ANY_NAME)) if wanted.endswith(ANY_NAME) else ""
-                own = f"{name}/{queue}" if queue else name
-                group = group_for(library, number, prefix, TableName(schema, table), own)
-                known = group.gone is None or required_tables(group.gone) <= set(tables)
-                group = group if known else replace(group, gone=None)
-                without = group.workers is not None and group.workers.table not in tables
-                yield replace(group, workers=None) if without else group
-
-
-def _matches_name(table: str, pattern: str) -> bool:
-    """Return whether a table has this name. A ``*`` at the end of ``pattern`` matches any text."""
-    return table.startswith(pattern.removesuffix(ANY_NAME)) if pattern.endswith(ANY_NAME) else table == pattern
+            if (own := queue_in_name(table, wanted)) is not None:
+                own = f"{name}/{own}" if own else name
+                yield group_for(library, number, prefix, TableName(schema, table), own)

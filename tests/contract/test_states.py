@@ -16,6 +16,7 @@ from qmon.model.samples.polled_samples import SampleText
 from qmon.model.view import QueueView
 from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.discovery.candidates import discover_queues
+from qmon.monitor.catalog.state_values import unexplained_values_text
 from qmon.monitor.one_shot import view_after
 from tests.cli.calling import call
 from tests.contract.tables import qmon_connection
@@ -242,3 +243,29 @@ def test_a_configured_state_that_the_enum_lacks_has_no_message(database: str) ->
             queue = watched.queue(name, lambda q: q.in_progress.value is not None)
             assert (queue.ready.value, queue.in_progress.value) == (2, 1)
             assert not queue.failures
+
+
+# The values of a state column, and whether they show how many messages are in progress.
+UNEXPLAINED: Final = {
+    "none in progress": (("pending", "exhausted"), None),
+    "one value per state": (("pending", "running", "exhausted"), 1),
+    "list of states": (("pending", "retry", "running", "exhausted"), 1),
+}
+
+
+@pytest.mark.parametrize(("values", "in_progress"), UNEXPLAINED.values(), ids=list(UNEXPLAINED))
+def test_init_names_the_values_that_it_cannot_explain(
+    values: tuple[str, ...], in_progress: int | None, database: str, tmp_path: Path
+) -> None:
+    query(database, JOBS.format(kind="text"))
+    for value in values:
+        query(database, f"INSERT INTO job_queue (status, started_at) VALUES ('{value}', now())")
+    place = tmp_path / "shop.toml"
+    assert call("init", database, "--config", str(place)).exit_code == 0
+    text = place.read_text(encoding="utf-8")
+    comments = " ".join(line.removeprefix("# ") for line in text.splitlines() if line.startswith("#"))
+    assert unexplained_values_text("status", ["exhausted"]) in comments
+    (target,) = parse_config(text, place).targets.values()
+    with watching(database, target.queues) as watched:
+        queue = watched.view(lambda view: bool(view.queues), polls=2).queues[0]
+    assert (queue.in_progress.value, queue.verdict.code) == (in_progress, "cannot tell")

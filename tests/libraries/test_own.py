@@ -8,11 +8,15 @@ from typing import Final
 import pytest
 
 from qmon.engines.registry import engine_for
+from qmon.libraries import library_catalog
 from qmon.model.groups.configured_queue import ConfiguredQueue, NamedLibrary
 from qmon.monitor.catalog.found_groups import FoundGroupText
+from qmon.monitor.catalog.proposal import OtherTable
 from qmon.monitor.catalog.resolve import Resolved, resolve_queues
+from tests.cli.calling import call
 from tests.contract.watching import connect, target_of, watching
 from tests.facts import connected, query
+from tests.wordings import has
 
 pytestmark = pytest.mark.server
 
@@ -107,3 +111,102 @@ def test_tables_that_look_like_queues_are_still_found_beside_them(database: str)
         connection.close()
     for found in (first, again):
         assert {each.queue for each in found.layouts} == {"our-bus/Sales [1].Delayed", "job_queue"}
+
+
+PARTS: Final = """
+name = "our-jobs"
+
+[tables]
+jobs = ["id", "taken_at"]
+
+[[group]]
+table = "jobs"
+id = "id"
+owner = "no_owner"
+payload = { table = "no_table", by = "id", column = "body" }
+gone = { missing = { table = "workers", by = "worker", when = { heard_at = { future = true, plus = "30s" } } } }
+
+[group.workers]
+table = "workers"
+alive = { heard_at = { future = true, plus = "30s" } }
+
+[[group.steps]]
+table = "log"
+id = "id"
+pushed = true
+
+[[group.state]]
+name = "ready"
+when = { taken_at = { null = true } }
+since = "pushed_at"
+
+[[group.state]]
+name = "in_progress"
+when = { taken_at = { null = false } }
+since = "taken_at"
+"""
+
+
+def test_parts_whose_columns_are_missing_are_left_out_and_named(database: str, tmp_path: Path) -> None:
+    (tmp_path / "qmon" / "libraries" / "our-bus.toml").write_text(PARTS)
+    query(database, "CREATE TABLE jobs (id bigint PRIMARY KEY, taken_at timestamptz, worker int)")
+    query(database, "CREATE TABLE workers (id int PRIMARY KEY, heard timestamptz)")
+    query(database, "INSERT INTO jobs VALUES (1, NULL), (2, now()), (3, now())")
+    found = resolved(database)
+    lost = {
+        "without `owner`: public.jobs has no column 'no_owner'",
+        "without `payload`: there is no table public.no_table, or your role may not see it",
+        "without `gone`: public.workers has no column 'heard_at'",
+        "without `workers`: public.workers has no column 'heard_at'",
+        "without the steps in log: there is no table public.log, or your role may not see it",
+        "without `since` of ready: public.jobs has no column 'pushed_at'",
+    }
+    shown = [line.removeprefix("our-jobs: ").partition(";")[0] for line in found.explained]
+    assert lost == {line for line in shown if line.startswith("without")}
+    assert len(found.problems) == len(lost)
+    with watching(database, ()) as watched:
+        jobs = watched.queue("our-jobs", lambda queue: queue.ready.value == 1)
+    assert (jobs.in_progress.value, jobs.oldest.value, jobs.push_rate.value) == (2, None, None)
+
+
+def test_a_group_without_a_column_for_its_states_does_not_hide_the_other_groups(database: str, tmp_path: Path) -> None:
+    other = PARTS.partition("[[group]]")[2].replace('table = "jobs"', 'table = "others"').replace("taken_at", "taken")
+    (tmp_path / "qmon" / "libraries" / "our-bus.toml").write_text(
+        PARTS.replace('"taken_at"]', '"taken_at"]\nothers = ["id"]') + "\n[[group]]" + other
+    )
+    query(database, "CREATE TABLE jobs (id bigint PRIMARY KEY, taken_at timestamptz)")
+    query(database, "CREATE TABLE others (id bigint PRIMARY KEY, taken_at timestamptz)")
+    found = resolved(database)
+    assert [each.group.table.name for each in found.groups] == ["jobs"]
+    assert any("public.others has no column 'taken'" in problem.reason for problem in found.problems)
+
+
+def test_library_files_are_next_to_the_configuration_in_use(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(library_catalog, "_config_folders", {})
+    made(database)
+    place = tmp_path / "shop.toml"
+    place.write_text(f'[target.shop]\nconnect = "{database}"\n[[target.shop.queue]]\nlibrary = "their-bus"\n')
+    (tmp_path / "qmon" / "libraries" / "our-bus.toml").unlink()
+    (tmp_path / "libraries").mkdir()
+    (tmp_path / "libraries" / "bus.toml").write_text(FILE.replace("our-bus", "their-bus"))
+    said = call("queues", "shop", "--config", str(place))
+    assert said.exit_code == 0, said.output
+    assert "their-bus/stock" in said.stdout
+    assert "their-bus on PostgreSQL" in call("help", "their-bus", "--config", str(place)).stdout
+
+
+# More columns than a queue has.
+OTHERS: Final = ", ".join(f"c{n} int" for n in range(30)) + ")"
+
+
+def test_every_other_table_is_explained(database: str) -> None:
+    made(database)
+    query(database, "CREATE TABLE shop (id bigserial PRIMARY KEY, owner text, locked_at timestamptz, " + OTHERS)
+    query(database, "CREATE TABLE countries (code text PRIMARY KEY)")
+    said = call("queues", database, "--explain").stdout.splitlines()
+    assert f"public.countries: {OtherTable.NONE}" in said
+    (line,) = [line for line in said if line.startswith("public.shop: ")]
+    assert has(line, OtherTable.SOME)
+    assert [line for line in said if line.startswith("public.stock")] == []

@@ -11,6 +11,19 @@ from qmon.model.view import QueueView
 from tests.cli.calling import call
 from tests.contract.watching import watching
 from tests.facts import connected, query
+from tests.libraries.more_tables import (
+    DB_SCHEDULER,
+    DJANGO_Q2,
+    HANGFIRE,
+    JOBRUNR,
+    KOMBU,
+    ODOO,
+    PG_BOSS_9,
+    PG_BOSS_10,
+    QUARTZ,
+    QUARTZ_NET,
+    SPRING,
+)
 from tests.libraries.tables import DELAYED_JOB, GOOD_JOB, LARAVEL, QUE, RIVER, SYMFONY, Figures, Made
 
 pytestmark = pytest.mark.server
@@ -44,7 +57,13 @@ INSERT INTO message_delivery (queue_id, enqueue_time, lock_id, delivery_count, l
     oldest={"mails": 300},
 )
 ENDS: Final = ("blocked", "dead", "done")
-ALL: Final = (RIVER, GOOD_JOB, DELAYED_JOB, LARAVEL, SYMFONY, MASSTRANSIT)
+ALL: Final = {
+    made.name: made
+    for made in (
+        *(RIVER, GOOD_JOB, DELAYED_JOB, LARAVEL, SYMFONY, MASSTRANSIT, HANGFIRE, DB_SCHEDULER, ODOO, JOBRUNR, SPRING),
+        *(QUARTZ, QUARTZ_NET, KOMBU, DJANGO_Q2),
+    )
+} | {"pg-boss 9": PG_BOSS_9, "pg-boss 10": PG_BOSS_10}
 
 
 def figures(queue: QueueView, names: Figures) -> dict[str, float | None]:
@@ -52,25 +71,26 @@ def figures(queue: QueueView, names: Figures) -> dict[str, float | None]:
     return {name: getattr(queue, name).value for name in names}
 
 
-@pytest.mark.parametrize("made", ALL, ids=lambda made: made.name)
+@pytest.mark.parametrize("made", ALL.values(), ids=list(ALL))
 def test_each_state_of_each_queue_is_told(made: Made, database: str) -> None:
     query(database, made.tables)
     with watching(database) as watched:
         view = watched.view(lambda view: len(view.queues) == len(made.figures), polls=3)
     assert not view.failures
-    assert {queue.name for queue in view.queues} == {f"{made.name}/{name}" for name in made.figures}
+    queues = {name: f"{made.name}/{name}" if name else made.name for name in made.figures}
+    assert {queue.name for queue in view.queues} == set(queues.values())
     for name, told in made.figures.items():
-        queue = view.queue(f"{made.name}/{name}")
+        queue = view.queue(queues[name])
         assert queue is not None
         assert not queue.failures
         assert figures(queue, told) == told, name
         assert {word for word in ENDS if queue.layout.has_figure(word)} == set(ENDS) & told.keys()
     for name, seconds in made.oldest.items():
-        queue = view.queue(f"{made.name}/{name}")
+        queue = view.queue(queues[name])
         assert queue is not None
         assert seconds <= (queue.oldest.value or 0) < seconds + 60
     for name, proof in made.stuck.items():
-        queue = view.queue(f"{made.name}/{name}")
+        queue = view.queue(queues[name])
         assert queue is not None
         said = [verdict.proof for verdict in queue.verdicts if verdict.code == "stuck in progress"]
         assert [proof in each for each in said] == [True], said

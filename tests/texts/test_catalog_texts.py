@@ -16,7 +16,7 @@ from qmon.monitor.catalog.discovery.relatives import RelativeText
 from qmon.monitor.catalog.discovery.shape import ShapeText
 from qmon.monitor.catalog.found_groups import FoundGroupText
 from qmon.monitor.catalog.newest_times import NewestTimeText
-from qmon.monitor.catalog.proposal import ProposalText
+from qmon.monitor.catalog.proposal import OtherTable, ProposalText
 from qmon.monitor.catalog.queue_registry import QueueRegistryText
 from qmon.monitor.catalog.relation_kind import RelationText
 from qmon.monitor.catalog.resolve import ResolveText
@@ -54,6 +54,10 @@ WORDINGS: Final[Wordings] = {
     RecognitionText.OTHER_TYPE: (
         {"column": "jobs.available_at", "type": "datetime2", "library": "laravel", "needed": "seconds since 1970"},
         "jobs.available_at is datetime2, but laravel has seconds since 1970",
+    ),
+    RecognitionText.NOT_THIS_TYPE: (
+        {"column": "jobs.id", "type": "uuid", "needed": "integer or bigint"},
+        "jobs.id is uuid, not integer or bigint",
     ),
     RelationText.OBJECT: ({"name": "public.orders", "article": "a", "kind": "view"}, "public.orders is a view"),
     RelationText.TEMPORARY: (
@@ -262,7 +266,8 @@ WORDINGS: Final[Wordings] = {
     ),
     StateValueText.MEANING_UNKNOWN: (
         {"column": "status", "values": "zig, zag"},
-        "`status`: the meaning of zig, zag is unknown",
+        "`status`: no state has the value zig, zag; add each of these values to the state that it means (ready,"
+        " in_progress, done, dead or blocked). Until then, figures that depend on them are unknown",
     ),
     StateValueText.UNUSUAL_NUMBERS: (
         {"column": "State", "numbers": "5, 6"},
@@ -294,6 +299,31 @@ WORDINGS: Final[Wordings] = {
         {"column": "jobs.done_at"},
         "jobs.done_at has no time zone: `at` needs a column with a time zone, or with UTC times",
     ),
+    FoundGroupText.NO_JSON: (
+        {"column": "public.jobs.body", "type": "text", "types": "json, jsonb"},
+        "public.jobs.body is text, but `path` needs a column of JSON (json, jsonb)",
+    ),
+    FoundGroupText.LEFT_OUT: (
+        {"group": "our-jobs", "reason": "without `owner`: public.jobs has no column 'worker'"},
+        "our-jobs: without `owner`: public.jobs has no column 'worker'",
+    ),
+    FoundGroupText.WITHOUT: (
+        {"part": "owner", "why": "public.jobs has no column 'worker'"},
+        "without `owner`: public.jobs has no column 'worker'",
+    ),
+    FoundGroupText.WITHOUT_OF_STATE: (
+        {"part": "since", "state": "ready", "why": "public.jobs has no column 'at'"},
+        "without `since` of ready: public.jobs has no column 'at'",
+    ),
+    FoundGroupText.WITHOUT_STEPS: (
+        {"table": "log", "why": "there is no table log"},
+        "without the steps in log: there is no table log",
+    ),
+    OtherTable.SOME: (
+        {"why": "its name suggests a queue; but has 30 columns"},
+        "not enough evidence of a queue: its name suggests a queue; but has 30 columns",
+    ),
+    OtherTable.NONE: ({}, "its name, columns and counters do not suggest a queue"),
     NewestTimeText.NEWEST: (
         {
             "column": "made",

@@ -230,6 +230,19 @@ WORDINGS: Final[Wordings] = {
         {"path": "/etc/qmon.toml: target.shop.queue[1].where.any"},
         "/etc/qmon.toml: target.shop.queue[1].where.any: must be a list of conditions",
     ),
+    GroupText.NEEDS_TWO_TIMES: (
+        {"path": "/etc/qmon.toml: target.shop.queue[1].values.due.later_of"},
+        "/etc/qmon.toml: target.shop.queue[1].values.due.later_of: needs at least two times",
+    ),
+    GroupText.BAD_PATTERN: (
+        {"path": "/etc/qmon.toml: target.shop.queue[1].queue.names.*a*"},
+        "/etc/qmon.toml: target.shop.queue[1].queue.names.*a*: a pattern may contain one `*`, and the new name only a"
+        " `*` of the pattern",
+    ),
+    GroupText.NOT_PAIRS: (
+        {"where": "/etc/qmon.toml: target.shop.queue[1].owner"},
+        "/etc/qmon.toml: target.shop.queue[1].owner: `key` and `by` must have the same number of columns",
+    ),
     GroupText.NEEDS_TEST: (
         {
             "where": "/etc/qmon.toml: target.shop.queue[1].where.locked_at",

@@ -129,6 +129,10 @@ WORDINGS: Final[Wordings] = {
         {"library": "oban"},
         "oban returns failed messages by INSERT, like a push: a pause would lose these messages",
     ),
+    NoGate.OTHER_VERSION: (
+        {"version": "9", "library": "pg-boss"},
+        "qmon does not know how version 9 of pg-boss returns failed messages",
+    ),
     NoGate.NO_QUEUE_COLUMN: (
         {"table": "public.orders"},
         "no column of public.orders contains the queue of a pushed message",

@@ -21,8 +21,11 @@ from qmon.model.groups.conditions import (
     Contains,
     Exists,
     IsNull,
+    LaterOf,
     Lookup,
     OneOf,
+    Renamed,
+    Shift,
     Timed,
 )
 from qmon.model.groups.group import Group
@@ -48,6 +51,15 @@ ALL: dict[str, Condition] = {
     "contains": Contains(ColumnRef(HOSTILE), HOSTILE),
     "holds the bytes of": Contains(ColumnRef(HOSTILE), HOSTILE, binary=True),
     "looked up": IsNull(ColumnRef("beat", lookup=LOOKUP), negated=True),
+    "in JSON": OneOf(ColumnRef(HOSTILE, path=("a", "b")), ("new", 1)),
+    "a number in JSON": Compared(ColumnRef(HOSTILE, path=("a",)), "<", ColumnRef("most", path=("b",))),
+    "a time in JSON": Timed(ColumnRef(HOSTILE, path=("a",)), "<="),
+    "later by seconds": Timed(ColumnRef(HOSTILE, changes=(Shift(60.0),)), "<="),
+    "earlier by a column": Timed(ColumnRef(HOSTILE, changes=(Shift(ColumnRef("delay"), back=True),)), ">", 5.0),
+    "the later time": Timed(
+        ColumnRef("beat", lookup=LOOKUP, changes=(LaterOf((ColumnRef(HOSTILE, changes=(Shift(60.0),)),)),)), "<="
+    ),
+    "another name": OneOf(ColumnRef("kind", lookup=LOOKUP, changes=(Renamed((("*.DQ", "*"), ("x", "y"))),)), ("new",)),
 }
 
 
@@ -110,3 +122,27 @@ def test_a_column_of_the_row_referred_to_is_one_value() -> None:
 
 def test_an_element_of_an_array() -> None:
     assert row_sql(Postgres(), RowColumn(ColumnRef("by", 2), group(), "jobs"), "owner")[0] == 'q."by"[2]'
+
+
+def test_a_pattern_keeps_the_characters_of_its_star_and_escapes_the_wildcards_of_like() -> None:
+    names = (("a_%[!*.DQ", "b*c"), ("it's", "x"))
+    renamed = RowColumn(ColumnRef("name", changes=(Renamed(names),)), group(), "jobs")
+    text, values = row_sql(Postgres(), renamed, "queue")
+    name = 'CAST(q."name" AS text)'
+    rest = f"SUBSTRING({name}, 6, length({name}) - 8)"
+    assert text == (
+        f"CASE WHEN {name} LIKE 'a!_!%![!!%.DQ' ESCAPE '!' THEN CONCAT('b', {rest}, 'c')"
+        f" WHEN {name} = 'it''s' THEN 'x' ELSE {name} END"
+    )
+    assert values == {}
+
+
+def test_sql_server_computes_the_same_values() -> None:
+    later = ColumnRef("a", changes=(LaterOf((ColumnRef("b", path=("x", 'y"'), times="unix_ms"),)),))
+    text, values = row_sql(SqlServer(), RowColumn(later, group(), "jobs"), "since")
+    assert "(SELECT MAX(t.at) FROM (VALUES (" in text
+    assert """, N'$."x"."y\\""')""" in text
+    shifted = ColumnRef("a", changes=(Shift(60.0), Shift(ColumnRef("s"), back=True)))
+    text, values = row_sql(SqlServer(), RowColumn(shifted, group(), "jobs"), "since")
+    assert text.startswith("(SELECT DATEADD(SECOND, CAST(-(q.[s]) AS int), (SELECT DATEADD(SECOND, CAST(? AS int), ")
+    assert values == {"since_1": 60.0}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -13,6 +14,7 @@ from qmon.libraries.recognition import (
     Columns,
     RecognitionText,
     explain_recognition,
+    find_group,
     may_belong_to_library,
     recognize_libraries,
 )
@@ -26,7 +28,7 @@ KNOWN = all_libraries(Path("/nowhere"))
 NAMED = [library for library in KNOWN if library.tables]
 
 
-@pytest.mark.parametrize("library", NAMED, ids=lambda library: f"{library.name}-{library.engine}")
+@pytest.mark.parametrize("library", NAMED, ids=lambda library: f"{library.title}-{library.engine}")
 def test_its_tables_are_recognised_and_no_other_librarys(library: Library) -> None:
     for prefix in library.prefixes:
         found = recognize_libraries(KNOWN, library.engine, {"app": tables(library, prefix)})
@@ -35,7 +37,7 @@ def test_its_tables_are_recognised_and_no_other_librarys(library: Library) -> No
         assert all(group.schema == "app" and group.name.startswith(library.name) for group in found[0].groups)
 
 
-@pytest.mark.parametrize("library", NAMED, ids=lambda library: f"{library.name}-{library.engine}")
+@pytest.mark.parametrize("library", NAMED, ids=lambda library: f"{library.title}-{library.engine}")
 def test_a_column_that_is_missing_makes_it_another_table(library: Library) -> None:
     given = tables(library, library.prefixes[0])
     name = with_prefix(next(iter(library.tables)), library.prefixes[0])
@@ -43,7 +45,7 @@ def test_a_column_that_is_missing_makes_it_another_table(library: Library) -> No
     assert recognize_libraries([library], library.engine, {"app": given}) == ()
 
 
-@pytest.mark.parametrize("library", KNOWN, ids=lambda library: f"{library.name}-{library.engine}")
+@pytest.mark.parametrize("library", KNOWN, ids=lambda library: f"{library.title}-{library.engine}")
 def test_it_says_where_to_read_on_and_how_it_was_tested(library: Library) -> None:
     assert library.docs.startswith("https://")
     assert library.tested
@@ -53,9 +55,9 @@ def test_a_file_of_the_user_adds_one_or_takes_the_place_of_one(tmp_path: Path) -
     text = 'name = "oban"\n[tables]\nown_jobs = ["id"]\n[[group]]\ntable = "own_jobs"\nid = "id"\n'
     text += '[[group.state]]\nname = "ready"\nwhen = { state = "new" }\n'
     (tmp_path / "own.toml").write_text(text)
-    found = {(library.name, library.engine): library for library in all_libraries(tmp_path)}
+    found = {(library.title, library.engine): library for library in all_libraries(tmp_path)}
     assert len(found) == len(KNOWN)
-    assert found["oban", "postgres"].tables == {"own_jobs": ("id",)}
+    assert found["oban", "postgres"].tables == {"own_jobs": {"id": ()}}
     assert may_belong_to_library("own_jobs", found.values())
 
 
@@ -88,15 +90,6 @@ def test_each_fault_of_such_a_file_is_named(tmp_path: Path, text: str, fault: st
     (tmp_path / "own.toml").write_text(text)
     with pytest.raises(BadInput, match=fault):
         all_libraries(tmp_path)
-
-
-def test_without_the_table_of_workers_nobody_is_called_gone() -> None:
-    library = next(each for each in KNOWN if each.name == "oban")
-    alone = tables(library, "")
-    found = [
-        recognize_libraries(KNOWN, "postgres", {"app": given}) for given in (alone, alone | {"oban_producers": {}})
-    ]
-    assert [each[0].groups[0].gone is None for each in found] == [True, False]
 
 
 def test_what_is_missing_is_explained() -> None:
@@ -145,3 +138,58 @@ def test_a_table_of_its_names_with_times_of_another_type_is_not_its(engine: str)
     (line,) = explain_recognition([library], engine, {"app": other})
     for column in ("jobs.available_at", "jobs.reserved_at"):
         assert has(line, RecognitionText.OTHER_TYPE, column=column, type=kind, library="laravel")
+
+
+JOBS: Final = """
+name = "jobs"
+version = "{version}"
+[tables]
+jobs = {{ id = "{type}", state = ["text", "character varying"] }}
+[[group]]
+table = "jobs"
+id = "id"
+[[group.state]]
+name = "ready"
+when = {{ state = "new" }}
+"""
+
+
+def test_versions_with_other_types_are_told_apart_and_a_file_of_the_user_replaces_all_of_them(tmp_path: Path) -> None:
+    for version, type_ in (("1", "integer"), ("2", "bigint")):
+        (tmp_path / f"jobs{version}.toml").write_text(JOBS.format(version=version, type=type_))
+    own = [library for library in all_libraries(tmp_path) if library.own]
+    for version, type_ in (("1", "integer"), ("2", "bigint")):
+        (found,) = recognize_libraries(own, "postgres", {"app": {"jobs": {"id": type_, "state": "text"}}})
+        assert (found.library.title, found.groups[0].version) == (f"jobs {version}", version)
+        layout = found.groups[0].queue_layout(None)
+        assert find_group(own, layout) == (found.groups[0], "")
+    given: dict[str, dict[str, Columns]] = {"app": {"jobs": {"id": "uuid", "state": "text"}}}
+    assert recognize_libraries(own, "postgres", given) == ()
+    lines = explain_recognition(own, "postgres", given)
+    for line, needed in zip(lines, ("integer", "bigint"), strict=True):
+        assert has(line, RecognitionText.NOT_THIS_TYPE, column="jobs.id", type="uuid", needed=needed)
+    (tmp_path / "pg-boss.toml").write_text(JOBS.format(version="8", type="uuid").replace('"jobs"', '"pg-boss"', 1))
+    assert [each.own for each in all_libraries(tmp_path) if each.name == "pg-boss"] == [True]
+
+
+def test_tables_of_one_queue_belong_together_by_their_names(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(
+        """
+name = "bus"
+[tables]
+queues = ["name"]
+[[group]]
+table = "t_*"
+id = "id"
+[[group.state]]
+name = "ready"
+when = { missing = { table = "r_*", key = "task", by = "id" } }
+since = { table = "r_*", key = "task", by = "id", column = "at", pick = "max" }
+"""
+    )
+    own = [library for library in all_libraries(tmp_path) if library.own]
+    given: dict[str, dict[str, Columns]] = {"app": {"queues": {"name": "text"}, "t_mails": {}, "t_x": {}, "r_x": {}}}
+    (found,) = recognize_libraries(own, "postgres", given)
+    assert [group.name for group in found.groups] == ["bus/mails", "bus/x"]
+    columns = found.groups[0].columns_read.columns
+    assert columns == {("t_mails", "id"), ("r_mails", "task"), ("r_mails", "at")}

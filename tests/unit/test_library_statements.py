@@ -35,9 +35,15 @@ def queues() -> list[Layout]:
 
 QUEUES = queues()
 # Their messages are only read.
-READ_ONLY = {"hangfire", "masstransit", "que"}
+READ_ONLY = {
+    *("db-scheduler", "django-q2", "hangfire", "jobrunr", "kombu", "masstransit", "odoo-queue-job", "pg-boss 10"),
+    *("pg-boss 9", "quartz", "quartz.net", "que", "spring-integration"),
+}
 # Their queues cannot have a gate.
-NO_GATE = {"graphile-worker", "masstransit", "symfony-messenger"}
+NO_GATE = {
+    *("graphile-worker", "kombu", "masstransit", "pg-boss 10", "pg-boss 9", "quartz", "quartz.net"),
+    *("symfony-messenger",),
+}
 PAUSED = {"good_job", "river", "solid-queue"}
 
 
@@ -62,10 +68,10 @@ def test_each_queue_is_requeued_where_that_is_known_and_what_else_is_known_is_do
 ) -> None:
     assert layout.part is not None
     assert (allowed_actions.why_not_allowed(layout, OperationKind.REQUEUE) is None) == (
-        layout.part.library not in READ_ONLY
+        f"{layout.part.library} {layout.part.version}".rstrip() not in READ_ONLY
     )
     assert (allowed_actions.why_not_allowed(layout, OperationKind.PURGE) is None) == (
-        layout.part.library not in READ_ONLY
+        f"{layout.part.library} {layout.part.version}".rstrip() not in READ_ONLY
     )
     assert allowed_actions.why_not_allowed(layout, OperationKind.REPAIR) == allowed_actions.NotAllowed.LIBRARY.render(
         verb="repair", library=layout.part.library, file=""
@@ -75,7 +81,7 @@ def test_each_queue_is_requeued_where_that_is_known_and_what_else_is_known_is_do
     )
     for kind in (OperationKind.PAUSE, OperationKind.INSTALL_GATE):
         assert (allowed_actions.why_not_allowed(layout, kind, Side.PRODUCERS) is None) == (
-            layout.part.library not in NO_GATE
+            f"{layout.part.library} {layout.part.version}".rstrip() not in NO_GATE
         )
 
 

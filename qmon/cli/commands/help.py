@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from qmon.cli import options
 from qmon.cli.guard import FAILED
 from qmon.cli.library_page import library_lines
 from qmon.cli.output import is_on_terminal, print_note, print_output, print_table
@@ -52,8 +53,10 @@ def show(
     qmon searches for the topic in commands, keys, pages, headings, words of other queue systems, and then all lines.
     """
     from qmon import manual
-    from qmon.libraries.library_catalog import all_libraries
+    from qmon.libraries.library_catalog import add_config_folder, all_libraries
 
+    if (config := options.config_path(context)) is not None:
+        add_config_folder(config.parent)
     words = " ".join(topic or ())
     if search is not None:
         _print_matches(search, words)

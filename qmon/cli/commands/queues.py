@@ -49,6 +49,7 @@ class _Listing:
     findings: list[Candidate]
     rows: list[tuple[object, ...]]
     found: dict[str, Any]
+    others: tuple[str, ...] = ()
 
 
 def queues(
@@ -59,7 +60,9 @@ def queues(
     explain: Annotated[
         bool,
         typer.Option(
-            "--explain", help="Show why qmon recognized, or did not recognize, each table with a library's name."
+            "--explain",
+            help="Show why qmon did or did not recognize tables with a library's name, and why other tables are no"
+            " queues.",
         ),
     ] = False,
 ) -> None:
@@ -76,9 +79,10 @@ def queues(
     def ask(each: ChosenTarget, may_ask: bool) -> _Listing:
         with connect_target(each, "queues", may_ask=may_ask) as at:
             resolved, findings = _find_queues(at)
+            others = _explain_others(at, resolved, findings) if explain else ()
             rows = _listing_rows(at, resolved, findings) if output == "table" else []
-            found = _queues_object(at, resolved, findings) if output != "table" else {}
-            return _Listing(at.target.name, resolved, findings, rows, found)
+            found = _queues_object(at, resolved, findings, others) if output != "table" else {}
+            return _Listing(at.target.name, resolved, findings, rows, found, others)
 
     listings = ask_targets(known, ask)
     named = len(known) > 1
@@ -105,6 +109,13 @@ def _find_queues(at: ConnectedTarget) -> tuple[Resolved, list[Candidate]]:
     return read_known_and_found(at.connection, at.engine, at.configured)
 
 
+def _explain_others(at: ConnectedTarget, resolved: Resolved, findings: list[Candidate]) -> tuple[str, ...]:
+    """Return why the other tables are not proposed."""
+    from qmon.monitor.catalog.proposal import explain_other_tables
+
+    return tuple(explain_other_tables(at.connection, at.engine, resolved, findings))
+
+
 def _confidence_text(finding: Candidate) -> str:
     from qmon.monitor.catalog.discovery.candidates import LIKELY
 
@@ -118,7 +129,7 @@ def _reason_text(finding: Candidate) -> str:
 
 def _print_explanation(listing: _Listing, *, named: bool) -> None:
     nothing = (QueuesText.NO_LIBRARY_TABLE,)
-    for line in listing.resolved.explained or nothing:
+    for line in (*(listing.resolved.explained or nothing), *listing.others):
         print_output(clean_text(f"{listing.target}: {line}" if named else line))
 
 
@@ -185,7 +196,9 @@ def _group_source(group: Group) -> tuple[str, str]:
     return "library", "; ".join(filter(None, ("its tables were recognized", apart)))
 
 
-def _queues_object(at: ConnectedTarget, resolved: Resolved, findings: list[Candidate]) -> dict[str, Any]:
+def _queues_object(
+    at: ConnectedTarget, resolved: Resolved, findings: list[Candidate], others: Sequence[str]
+) -> dict[str, Any]:
     from qmon.cli.reports.target import QueueProblem
     from qmon.model.report_shapes import fill
     from qmon.monitor.probes.group_probes import read_queues
@@ -230,7 +243,7 @@ def _queues_object(at: ConnectedTarget, resolved: Resolved, findings: list[Candi
         "server_version": ".".join(map(str, at.connection.version)),
         "queues": known + guessed,
         "libraries": groups,
-        "explained": list(resolved.explained),
+        "explained": [*resolved.explained, *others],
         "problems": problems,
     }
 

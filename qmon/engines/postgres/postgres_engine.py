@@ -20,6 +20,7 @@ from qmon.engines.postgres import postgres_errors as errors
 from qmon.engines.postgres.arrays import array_literal
 from qmon.engines.prepared_statements import PreparedStatements
 from qmon.engines.result_records import to_records
+from qmon.engines.sql import name_pattern
 from qmon.engines.sql.queries import load_query, render
 from qmon.errors import BadInput, MissingDriver, NoConnectionLeft, QmonError
 from qmon.model.config_reader import suggest_nearest
@@ -224,6 +225,30 @@ class Postgres:
         now = f"statement_timestamp() - make_interval(secs => CAST({seconds} AS float8))" if seconds else ""
         now = now or "statement_timestamp()"
         return now if zone.name == UTC_ZONE.name else self.utc_expression(f"({now})", zone)
+
+    def shifted_time(self, utc: str, seconds: str) -> str:
+        """Add an interval."""
+        return f"{utc} + make_interval(secs => CAST({seconds} AS float8))"
+
+    def latest_time(self, times: Sequence[str]) -> str:
+        """Use ``GREATEST``, which ignores NULL."""
+        return f"GREATEST({', '.join(times)})"
+
+    def seconds_expression(self, column: str) -> str:
+        """Read the value's text as an interval. A number without a unit is a number of seconds."""
+        return f"extract(epoch FROM CAST(CAST({column} AS text) AS interval))"
+
+    def json_value(self, expression: str, path: Sequence[str], *, is_number: bool) -> str:
+        """Use ``#>>``. The column has the type ``json`` or ``jsonb``."""
+        value = f"({expression} #>> ARRAY[{', '.join(map(self.literal, path))}])"
+        if not is_number:
+            return value
+        number = f"CAST(trunc(CAST({value} AS numeric)) AS bigint)"
+        return f"CASE WHEN {value} ~ '^-{{0,1}}[0-9]{{1,18}}([.][0-9]*){{0,1}}$' THEN {number} END"
+
+    def renamed_case(self, text: str, pattern: str, name: str) -> str:
+        """See ``name_pattern.renamed_case``."""
+        return name_pattern.renamed_case(text, pattern, name, self.literal, f"length({text})")
 
     def advisory_lock_condition(self, key: str) -> str:
         """Use ``pg_locks``, which is read once per statement. Two columns contain a 64-bit key (manual: pg_locks)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,6 +18,8 @@ from qmon.model.groups.conditions import (
     Exists,
     IsNull,
     OneOf,
+    Renamed,
+    Shift,
     Timed,
     known_times,
     table_column,
@@ -40,13 +42,13 @@ class RowColumn:
 
     @property
     def zone(self) -> Zone:
-        """The time zone of the column's values."""
-        return self.group.zone_for(table_column(self.column, self.table))
+        """The time zone of the value."""
+        return self.group.zone_of(self.column, self.table)
 
     @property
     def kind(self) -> str:
         """The type of a column with a payload or an error. The type is empty if it is unknown and for other columns."""
-        if self.column.element is not None:
+        if self.column.element is not None or self.column.path or self.column.changes:
             return ""
         return dict(self.group.types).get(table_column(self.column, self.table), "")
 
@@ -114,7 +116,17 @@ def row_sql(engine: Engine, given: RowColumn | RowCondition, name: str) -> tuple
     writer = _ConditionWriter(engine, given.group, name)
     if isinstance(given, RowCondition):
         return writer.condition_text(given.condition, ROW_ALIAS, given.table), writer.values
-    return writer.column_text(given.column, ROW_ALIAS), writer.values
+    return writer.column_text(given.column, ROW_ALIAS, given.table), writer.values
+
+
+def written_once(expression: str, build: Callable[[str], str]) -> str:
+    """Return ``build(expression)``, which may repeat the expression. A subquery is still written only once.
+
+    A subquery may be expensive, and it may contain question marks.
+    """
+    if "SELECT" not in expression and "?" not in expression:
+        return build(expression)
+    return f"(SELECT {build('m.at')} FROM (SELECT {expression} AS at) AS m)"  # noqa: S608 - quoted by the engine
 
 
 class _ConditionWriter:
@@ -128,64 +140,119 @@ class _ConditionWriter:
         """Return the condition on a row of this table, which has this ``alias``."""
         match condition:
             case OneOf():
-                return self._one_of_text(condition, alias)
+                return self._one_of_text(condition, alias, table)
             case IsNull(column, negated):
-                return f"{self.column_text(column, alias)} IS {'NOT ' if negated else ''}NULL"
+                return f"{self.column_text(column, alias, table)} IS {'NOT ' if negated else ''}NULL"
             case Compared(column, how, other):
-                left = self.column_text(column, alias)
-                return f"{left} {how} {self._bind(other) if isinstance(other, int) else self.column_text(other, alias)}"
+                left = self.column_text(column, alias, table, as_number=True)
+                right = self._bind(other) if isinstance(other, int) else self._number_text(other, alias, table)
+                return f"{left} {how} {right}"
             case Timed(column, how, plus):
-                left, zone = self.column_text(column, alias), self._group.zone_for(table_column(column, table))
-                less = (
-                    self.column_text(plus, alias) if isinstance(plus, ColumnRef) else self._bind(plus) if plus else ""
-                )
-                return f"{left} {how} {self._engine.now_minus(zone, less)}"
+                zone = self._group.zone_of(column, table)
+                is_text = bool(column.path) and zone.count is None and not column.is_computed_time
+                left = self._utc_text(column, alias, table) if is_text else self.column_text(column, alias, table)
+                return f"{left} {how} {self._engine.now_minus(zone, self._seconds_text(plus, alias, table))}"
             case AdvisoryLock(column, negated):
-                held = self._engine.advisory_lock_condition(self.column_text(column, alias))
+                held = self._engine.advisory_lock_condition(self.column_text(column, alias, table, as_number=True))
                 return f"{'NOT ' if negated else ''}({held})"
             case Exists():
-                return self._exists_text(condition, alias)
+                return self._exists_text(condition, alias, table)
             case Contains(column, wanted, binary):
                 return self._engine.contains_condition(
-                    self.column_text(column, alias), self._bind(wanted), binary=binary
+                    self.column_text(column, alias, table), self._bind(wanted), binary=binary
                 )
             case AllOf(conditions):
                 return f"({' AND '.join(self.condition_text(each, alias, table) for each in conditions) or '1 = 1'})"
             case AnyOf(conditions):
                 return f"({' OR '.join(self.condition_text(each, alias, table) for each in conditions) or '1 = 0'})"
 
-    def column_text(self, column: ColumnRef, alias: str) -> str:
-        """Return the column. A column of another table becomes a subquery with one value."""
+    def column_text(self, column: ColumnRef, alias: str, table: str, *, as_number: bool = False) -> str:
+        """Return the value of a column of a row of ``table``, with all changes.
+
+        ``as_number``: a value inside JSON becomes a whole number. It does so anyway if its times are numbers.
+        """
+        zone = self._group.stored_zone_of(column, table)
+        text = self._stored_text(column, alias, as_number=as_number or zone.count is not None)
+        is_time = False
+        for change in column.changes:
+            if isinstance(change, Renamed):
+                text = self._renamed_text(text, change)
+                continue
+            if not is_time:
+                text, is_time = self._to_utc(text, zone), True
+            if isinstance(change, Shift):
+                seconds = self._seconds_text(change.by, alias, table) or "0"
+                text = self._engine.shifted_time(text, f"-({seconds})" if change.back else seconds)
+            else:
+                others = [self._utc_text(each, alias, table) for each in change.others]
+                text = self._engine.latest_time([text, *others])
+            text = f"(SELECT {text})"
+        return text
+
+    def _stored_text(self, column: ColumnRef, alias: str, *, as_number: bool) -> str:
+        """Return the stored value. A column of another table becomes a subquery with one value."""
         quote, lookup = self._engine.quote, column.lookup
         other = alias if lookup is None else alias + _OTHER_SUFFIX
         element = "" if column.element is None else f"[{column.element:d}]"
         text = f"{other}.{quote((column.name,))}{element}"
+        if column.path:
+            text = self._engine.json_value(text, column.path, is_number=as_number)
         if lookup is None:
             return text
         found = text if lookup.pick is None else f"{lookup.pick.upper()}({text})"
-        table, key, by = quote((self._group.schema, lookup.table)), quote((lookup.key,)), quote((lookup.by,))
+        same = self._same_text(lookup.pairs, other, alias)
         more = "" if lookup.when is None else f" AND {self.condition_text(lookup.when, other, lookup.table)}"
-        return f"(SELECT {found} FROM {table} AS {other} WHERE {other}.{key} = {alias}.{by}{more})"  # noqa: S608 - quoted
+        return f"(SELECT {found} FROM {quote((self._group.schema, lookup.table))} AS {other} WHERE {same}{more})"  # noqa: S608 - quoted
+
+    def _same_text(self, pairs: Sequence[tuple[str, str]], other: str, alias: str) -> str:
+        """Return the condition that the columns of each pair are equal. The first column is that of ``other``."""
+        quote = self._engine.quote
+        return " AND ".join(f"{other}.{quote((key,))} = {alias}.{quote((by,))}" for key, by in pairs)
+
+    def _number_text(self, column: ColumnRef, alias: str, table: str) -> str:
+        return self.column_text(column, alias, table, as_number=True)
+
+    def _utc_text(self, column: ColumnRef, alias: str, table: str) -> str:
+        return self._to_utc(self.column_text(column, alias, table), self._group.zone_of(column, table))
+
+    def _to_utc(self, text: str, zone: Zone) -> str:
+        return written_once(text, lambda once: self._engine.utc_expression(once, zone))
+
+    def _seconds_text(self, seconds: float | ColumnRef, alias: str, table: str) -> str:
+        """Return seconds: empty for 0, a bound value, or the seconds in a column."""
+        if isinstance(seconds, ColumnRef):
+            return self._engine.seconds_expression(self._number_text(seconds, alias, table))
+        return self._bind(seconds) if seconds else ""
+
+    def _renamed_text(self, text: str, change: Renamed) -> str:
+        def renamed(once: str) -> str:
+            cases = [self._engine.renamed_case(once, pattern, name) for pattern, name in change.names]
+            return f"CASE {' '.join(cases)} ELSE {once} END"
+
+        return written_once(self._engine.text_expression([text]), renamed)
 
     def _bind(self, value: Value) -> str:
         self.values[f"{self._name}_{len(self.values) + 1}"] = value
         return "?"
 
-    def _one_of_text(self, condition: OneOf, alias: str) -> str:
-        column = self.column_text(condition.column, alias)
-        marks = ", ".join(self._bind(value) for value in condition.values)
+    def _one_of_text(self, condition: OneOf, alias: str, table: str) -> str:
+        column = self.column_text(condition.column, alias, table)
+        values = map(str, condition.values) if condition.column.path else condition.values
+        marks = ", ".join(self._bind(value) for value in values)
         if condition.negated:
             return f"({column} IS NULL OR {column} NOT IN ({marks}))"
         return f"{column} = {marks}" if len(condition.values) == 1 else f"{column} IN ({marks})"
 
-    def _exists_text(self, condition: Exists, alias: str) -> str:
+    def _exists_text(self, condition: Exists, alias: str, of: str) -> str:
+        """Return the condition on a row of the table ``of``."""
         other = alias + _OTHER_SUFFIX
         quote = self._engine.quote
         table, key = quote((self._group.schema, condition.table)), quote((condition.key,))
         more = (
             f" AND {self.condition_text(condition.when, other, condition.table)}" if condition.when is not None else ""
         )
-        both = [f"{other}.{key}", self.column_text(condition.by, alias)]
+        both = [f"{other}.{key}", self.column_text(condition.by, alias, of)]
         same = " = ".join(self._engine.text_expression([each]) if condition.as_text else each for each in both)
+        same += f" AND {self._same_text(condition.also, other, alias)}" if condition.also else ""
         found = f"EXISTS (SELECT 1 FROM {table} AS {other} WHERE {same}{more})"  # noqa: S608 - quoted
         return f"NOT {found}" if condition.negated else found

@@ -11,7 +11,7 @@ from typing import Final
 
 from qmon import bundled
 from qmon.engines.base import Engine, EngineName, Query, Statement, Value
-from qmon.engines.sql.condition_sql import RowColumn, RowCondition, row_sql
+from qmon.engines.sql.condition_sql import RowColumn, RowCondition, row_sql, written_once
 from qmon.engines.sql.list_page import PagePart
 from qmon.engines.sql.query_file import parse_query, scan_cached
 from qmon.engines.sql.query_text import Parameter, Placeholder, QueryFileError, Separator
@@ -373,13 +373,14 @@ def _time_text(slot: Placeholder, value: Name, query: str, engine: Engine) -> st
 
 def _utc_text(slot: Placeholder, expression: str, zone: Zone, engine: Engine) -> str:
     """Return a time in UTC. The form ``moment`` returns NULL for times that mean "never"."""
-    if expression.startswith("(SELECT"):  # write the subquery once, because it may be expensive
-        once = _utc_text(slot, "m.at", zone, engine)
-        return f"(SELECT {once} FROM (SELECT {expression} AS at) AS m)"  # noqa: S608 - quoted by the engine
-    utc = engine.utc_expression(expression, zone)
-    if slot.form != "moment":
-        return utc
-    return f"CASE WHEN {utc} > '{_FIRST_MOMENT}' AND {utc} < '{_LAST_MOMENT}' THEN {utc} END"
+
+    def build(once: str) -> str:
+        utc = engine.utc_expression(once, zone)
+        if slot.form != "moment":
+            return utc
+        return f"CASE WHEN {utc} > '{_FIRST_MOMENT}' AND {utc} < '{_LAST_MOMENT}' THEN {utc} END"
+
+    return written_once(expression, build)
 
 
 def _columns_text(slot: Placeholder, columns: list[str]) -> str:

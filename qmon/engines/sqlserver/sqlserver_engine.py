@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +15,7 @@ from qmon.engines.bounded_calls import BoundedCalls, CallTimeoutError
 from qmon.engines.driver_faults import DriverFault
 from qmon.engines.odbc_keywords import lookup_keyword, without_keywords
 from qmon.engines.result_records import to_records
-from qmon.engines.sql import batch_text
+from qmon.engines.sql import batch_text, name_pattern
 from qmon.engines.sql.queries import load_query, render
 from qmon.engines.sqlserver import driver_wheel, login_methods
 from qmon.engines.sqlserver import sqlserver_errors as errors
@@ -203,6 +204,29 @@ class SqlServer:
         return (
             f"DATEADD(SECOND, -({seconds}), {self.clock_expression(zone)})" if seconds else self.clock_expression(zone)
         )
+
+    def shifted_time(self, utc: str, seconds: str) -> str:
+        """Add whole seconds."""
+        return f"DATEADD(SECOND, CAST({seconds} AS int), {utc})"
+
+    def latest_time(self, times: Sequence[str]) -> str:
+        """Use ``MAX``, which ignores NULL."""
+        return f"(SELECT MAX(t.at) FROM (VALUES {', '.join(f'({time})' for time in times)}) AS t (at))"  # noqa: S608
+
+    def seconds_expression(self, column: str) -> str:
+        """Return the column, because SQL Server has no intervals."""
+        return column
+
+    def json_value(self, expression: str, path: Sequence[str], *, is_number: bool) -> str:
+        """Use ``JSON_VALUE``. Texts that are not JSON give NULL."""
+        place = self.literal("$" + "".join("." + json.dumps(key, ensure_ascii=False) for key in path))
+        value = f"JSON_VALUE(CASE WHEN ISJSON({expression}) = 1 THEN {expression} END, {place})"
+        return f"TRY_CAST(TRY_CAST({value} AS decimal(38, 6)) AS bigint)" if is_number else value
+
+    def renamed_case(self, text: str, pattern: str, name: str) -> str:
+        """See ``name_pattern.renamed_case``. ``LEN`` does not count blanks at the end."""
+        length = f"LEN(CONCAT({text}, N'.')) - 1"
+        return name_pattern.renamed_case(text, pattern, name, self.literal, length)
 
     def advisory_lock_condition(self, key: str) -> str:
         """Raise ``BadInput``, because the server shows only a part of the name of an application lock."""

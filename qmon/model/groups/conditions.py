@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
 from typing import Final, Literal
@@ -17,7 +17,8 @@ Comparison = Literal["<", "<=", ">", ">="]
 class Lookup:
     """The row of another table that a row refers to. Its ``key`` equals the column ``by`` of the referring row.
 
-    ``pick``: the smallest or the greatest value is used if several rows match ``when``.
+    ``pick``: the smallest or the greatest value is used if several rows match ``when``. ``also``: further pairs of such
+    columns.
     """
 
     table: str
@@ -25,15 +26,78 @@ class Lookup:
     by: str
     pick: Literal["min", "max"] | None = None
     when: Condition | None = None
+    also: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """All pairs of columns that have the same value in both rows: the other row's first."""
+        return ((self.key, self.by), *self.also)
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """Add seconds to a time. ``by``: the seconds, or a column with seconds or an interval. ``back``: subtract them."""
+
+    by: float | ColumnRef
+    back: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LaterOf:
+    """Take the later of a time and these times. A time that is NULL is ignored, unless all times are NULL."""
+
+    others: tuple[ColumnRef, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """Replace texts. Each pair contains a pattern and the new text. ``*`` in both stands for the same characters."""
+
+    names: tuple[tuple[str, str], ...]
+
+
+# A change of a column's value before it is used.
+Change = Shift | LaterOf | Renamed
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnRef:
-    """A column of the row, or of the row that it refers to (``lookup``). ``element``: index into an array, from 1."""
+    """A value of the row: a column of the row, or of the row that it refers to (``lookup``), or a part of a column.
+
+    Attributes:
+        element: index into an array, from 1.
+        path: the keys that lead to a value inside JSON.
+        times: the meaning of the column's times, if it differs from the meaning in the group.
+        changes: applied to the value, in this order.
+    """
 
     name: str
     element: int | None = None
     lookup: Lookup | None = None
+    path: tuple[str, ...] = ()
+    times: str | None = None
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def is_plain(self) -> bool:
+        """True if the value is that of a column of the row itself, so that an index on the column helps."""
+        return self == ColumnRef(self.name, times=self.times)
+
+    @property
+    def is_computed_time(self) -> bool:
+        """True if the value is a time in UTC that is computed from other times."""
+        return any(isinstance(change, Shift | LaterOf) for change in self.changes)
+
+    @property
+    def operands(self) -> tuple[ColumnRef, ...]:
+        """The other columns from which the value is computed."""
+        out: list[ColumnRef] = []
+        for change in self.changes:
+            if isinstance(change, LaterOf):
+                out += change.others
+            elif isinstance(change, Shift) and isinstance(change.by, ColumnRef):
+                out.append(change.by)
+        return tuple(out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +150,8 @@ class AdvisoryLock:
 class Exists:
     """Another table has a row that fulfils ``when`` and whose ``key`` equals the column ``by`` of this row.
 
-    ``as_text``: the columns have different types and are compared as text.
+    ``as_text``: the columns have different types and are compared as text. ``also``: further pairs of columns that have
+    the same value in both rows.
     """
 
     table: str
@@ -95,6 +160,7 @@ class Exists:
     when: Condition | None = None
     negated: bool = False
     as_text: bool = False
+    also: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,16 +192,6 @@ ALWAYS: Final = AllOf(())
 NEVER: Final = AnyOf(())
 
 
-def required_tables(condition: Condition) -> frozenset[str]:
-    """Return the other tables in which a condition requires a row. Tables used only for lookups are left out."""
-    match condition:
-        case Exists(table, when=when):
-            return frozenset({table}) | (required_tables(when) if when is not None else frozenset())
-        case AllOf(of) | AnyOf(of):
-            return frozenset(table for each in of for table in required_tables(each))
-    return frozenset()
-
-
 def without_locks(condition: Condition) -> Condition:
     """Return the condition without advisory locks, which may change while a statement reads rows."""
     match condition:
@@ -145,6 +201,8 @@ def without_locks(condition: Condition) -> Condition:
             return AllOf(tuple(map(without_locks, of)))
         case AnyOf(of):
             return AnyOf(tuple(map(without_locks, of)))
+        case Exists(when=when) if when is not None:
+            return replace(condition, when=without_locks(when))
     return condition
 
 
@@ -184,28 +242,39 @@ def table_column(column: ColumnRef, table: str) -> TableColumn:
 
 @dataclass(frozen=True, slots=True)
 class ColumnsRead:
-    """The columns that a condition or a group reads, each with its table. ``times``: the columns that contain times."""
+    """The columns that a condition or a group reads, each with its table.
+
+    ``times``: the columns that contain times. ``json``: the columns that contain JSON, of which a part is read.
+    """
 
     columns: frozenset[TableColumn] = frozenset()
     times: frozenset[TableColumn] = frozenset()
+    json: frozenset[TableColumn] = frozenset()
 
     def __or__(self, other: ColumnsRead) -> ColumnsRead:
-        return ColumnsRead(self.columns | other.columns, self.times | other.times)
+        return ColumnsRead(self.columns | other.columns, self.times | other.times, self.json | other.json)
 
 
 def columns_read(source: Condition | ColumnRef | None, table: str, *, as_time: bool = False) -> ColumnsRead:
     """Return the columns that a condition or a column reference reads for a row of ``table``.
 
-    ``as_time``: true if the column contains times.
+    ``as_time``: true if the column contains times. A column that says itself what its times mean (``times``), and a
+    value inside JSON, are not among the ``times`` of the result, because their types need no check.
     """
     match source:
         case ColumnRef(lookup=lookup):
             own = frozenset({table_column(source, table)})
-            out = ColumnsRead(own, own if as_time else frozenset())
+            known = source.times is None and not source.path
+            times = own if known and (as_time or source.is_computed_time) else frozenset()
+            out = ColumnsRead(own, times, own if source.path else frozenset())
+            for change in source.changes:
+                if isinstance(change, LaterOf):
+                    out = reduce(or_, (columns_read(each, table, as_time=True) for each in change.others), out)
+                elif isinstance(change, Shift) and isinstance(change.by, ColumnRef):
+                    out |= columns_read(change.by, table)
             if lookup is not None:
-                out |= ColumnsRead(frozenset({(lookup.table, lookup.key), (table, lookup.by)})) | columns_read(
-                    lookup.when, lookup.table
-                )
+                pairs = {each for key, by in lookup.pairs for each in ((lookup.table, key), (table, by))}
+                out |= ColumnsRead(frozenset(pairs)) | columns_read(lookup.when, lookup.table)
             return out
         case Timed(column, plus=plus):
             return columns_read(column, table, as_time=True) | columns_read(
@@ -215,8 +284,10 @@ def columns_read(source: Condition | ColumnRef | None, table: str, *, as_time: b
             return columns_read(column, table)
         case Compared(column, other=other):
             return columns_read(column, table) | columns_read(other if isinstance(other, ColumnRef) else None, table)
-        case Exists(other_table, key, by, when):
-            return columns_read(by, table) | columns_read(ColumnRef(key), other_table) | columns_read(when, other_table)
+        case Exists(other_table, key, by, when, also=also):
+            pairs = {each for other, own in also for each in ((other_table, other), (table, own))}
+            out = ColumnsRead(frozenset({(other_table, key), *pairs}))
+            return out | columns_read(by, table) | columns_read(when, other_table)
         case AllOf(of) | AnyOf(of):
             return reduce(or_, (columns_read(each, table) for each in of), ColumnsRead())
     return ColumnsRead()
@@ -240,9 +311,10 @@ def condition_text(condition: Condition) -> str:
             later = f"{column_text(plus)} seconds" if isinstance(plus, ColumnRef) else format_duration(abs(plus or 1.0))
             sign = "-" if isinstance(plus, float) and plus < 0 else "+"
             return f"{column_text(column)}{f' {sign} {later}' if plus else ''} {when}"
-        case Exists(table, key, by, when, negated):
+        case Exists(table, key, by, when, negated, also=also):
+            same = " and ".join(f"{other} is {own}" for other, own in ((key, column_text(by)), *also))
             more = f" where {_nested_text(when)}" if when is not None else ""
-            return f"there is {'no' if negated else 'a'} row of {table} whose {key} is {column_text(by)}{more}"
+            return f"there is {'no' if negated else 'a'} row of {table} whose {same}{more}"
         case Contains(column, text):
             return f"{column_text(column)} contains {text!r}"
         case AllOf(of):
@@ -252,9 +324,20 @@ def condition_text(condition: Condition) -> str:
 
 
 def column_text(column: ColumnRef) -> str:
-    """Return the name of a column, including the table if it belongs to another table."""
+    """Return a column in words, including the table if it belongs to another table."""
     name = column.name if column.element is None else f"{column.name}[{column.element}]"
-    return name if column.lookup is None else f"{column.lookup.table}.{name} (by {column.lookup.by})"
+    name = ".".join((name, *column.path))
+    text = name if column.lookup is None else f"{column.lookup.table}.{name} (by {column.lookup.by})"
+    for change in column.changes:
+        match change:
+            case Shift(by, back):
+                seconds = column_text(by) if isinstance(by, ColumnRef) else format_duration(abs(by))
+                text = f"{text} {'-' if back or (isinstance(by, float) and by < 0) else '+'} {seconds}"
+            case LaterOf(others):
+                text = f"the later of {' and '.join((text, *map(column_text, others)))}"
+            case Renamed(names):
+                text = f"{text} ({', '.join(f'{pattern} as {name}' for pattern, name in names)})"
+    return text
 
 
 def _nested_text(condition: Condition) -> str:

@@ -13,13 +13,16 @@ from qmon.model.groups.conditions import (
     NEVER,
     AllOf,
     AnyOf,
+    Change,
     ColumnRef,
     Compared,
     Condition,
     Contains,
     Exists,
     IsNull,
+    LaterOf,
     OneOf,
+    Shift,
     TableColumn,
     Timed,
     table_column,
@@ -79,7 +82,7 @@ def drop_missing_labels(group: Group, labels: Labels) -> Group:
 def _filter_condition(given: Condition, table: str, labels: Labels) -> Condition:
     match given:
         case OneOf(column, values, negated):
-            known = labels.get(table_column(column, table)) if column.element is None else None
+            known = None if column.element or column.path or column.changes else labels.get(table_column(column, table))
             kept = values if known is None else tuple(value for value in values if str(value) in known)
             if not kept:
                 return ALWAYS if negated else NEVER
@@ -104,6 +107,15 @@ def _filter_condition(given: Condition, table: str, labels: Labels) -> Condition
 
 def _filter_column(given: ColumnRef, labels: Labels) -> ColumnRef:
     lookup = given.lookup
-    if lookup is None or lookup.when is None:
-        return given
-    return replace(given, lookup=replace(lookup, when=_filter_condition(lookup.when, lookup.table, labels)))
+    if lookup is not None and lookup.when is not None:
+        lookup = replace(lookup, when=_filter_condition(lookup.when, lookup.table, labels))
+    return replace(given, lookup=lookup, changes=tuple(_filter_change(each, labels) for each in given.changes))
+
+
+def _filter_change(given: Change, labels: Labels) -> Change:
+    match given:
+        case LaterOf(others):
+            return LaterOf(tuple(_filter_column(each, labels) for each in others))
+        case Shift(by) if isinstance(by, ColumnRef):
+            return replace(given, by=_filter_column(by, labels))
+    return given

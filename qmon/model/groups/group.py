@@ -18,6 +18,7 @@ from qmon.model.groups.conditions import (
     TableColumn,
     Timed,
     columns_read,
+    table_column,
 )
 from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, GroupPart, Layout, LayoutSource, StateValue, TableName
 from qmon.model.layout.table_facts import ListPath
@@ -38,6 +39,11 @@ class Blocker:
     name: ColumnRef
     holder: ColumnRef | None = None
     since: ColumnRef | None = None
+
+    def columns_read(self, table: str) -> ColumnsRead:
+        """Return the columns that are read for a row of ``table``."""
+        names = columns_read(self.name, table) | columns_read(self.holder, table)
+        return names | columns_read(self.since, table, as_time=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +89,13 @@ class Steps:
     queue: ColumnRef | None
     steps: tuple[tuple[Step, Condition | None], ...]
 
+    @property
+    def columns_read(self) -> ColumnsRead:
+        """The columns that are read."""
+        found = [columns_read(condition, self.table) for _, condition in self.steps]
+        found += [columns_read(self.queue, self.table), *_columns_read_by_name(self.id, self.table)]
+        return reduce(or_, [*found, *_columns_read_by_name(self.at, self.table, as_time=True)])
+
 
 @dataclass(frozen=True, slots=True)
 class Workers:
@@ -103,6 +116,11 @@ class Workers:
     host: ColumnRef | None = None
     started: ColumnRef | None = None
 
+    @property
+    def columns_read(self) -> ColumnsRead:
+        """The columns by which live workers are counted."""
+        return columns_read(self.alive, self.table) | columns_read(self.queue, self.table)
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -122,6 +140,7 @@ class Group:
         zones: the meaning of the times of each column, from the catalog.
         types: types of the columns with the message and its error, from the catalog.
         library: the library that the tables belong to; empty for the user's own tables.
+        version: the versions of the library, if versions with other tables have their own file.
     """
 
     name: str
@@ -144,6 +163,7 @@ class Group:
     types: tuple[tuple[TableColumn, str], ...] = ()
     timeout_s: float = DEFAULT_TIMEOUT_S
     library: str = ""
+    version: str = ""
     source: LayoutSource = LayoutSource.DISCOVERY
 
     @property
@@ -156,9 +176,17 @@ class Group:
         """The meaning of times without a zone in this group. The default is UTC."""
         return NUMBER_ZONES.get(self.times or "", UTC_ZONE)
 
-    def zone_for(self, column: TableColumn) -> Zone:
-        """Return the meaning of a column's times."""
-        return dict(self.zones).get(column, self.zone)
+    def zone_of(self, column: ColumnRef, table: str) -> Zone:
+        """Return the meaning of the times of a column that rows of ``table`` have or refer to."""
+        return UTC_ZONE if column.is_computed_time else self.stored_zone_of(column, table)
+
+    def stored_zone_of(self, column: ColumnRef, table: str) -> Zone:
+        """Return the meaning of a column's times as they are stored, before any changes."""
+        if column.times is not None:
+            return NUMBER_ZONES.get(column.times, UTC_ZONE)
+        if column.path:
+            return UTC_ZONE
+        return dict(self.zones).get(table_column(column, table), self.zone)
 
     @property
     def columns_read(self) -> ColumnsRead:
@@ -168,16 +196,16 @@ class Group:
         of_rows = (*columns, self.overdue, self.gone, *(state.when for state in self.states))
         found = [columns_read(each, own) for each in of_rows]
         found += [columns_read(state.since, own, as_time=True) for state in self.states]
-        for blocker in (state.blocker for state in self.states if state.blocker is not None):
-            found += [columns_read(each, own) for each in (blocker.name, blocker.holder)]
-            found.append(columns_read(blocker.since, own, as_time=True))
-        for steps in self.steps:
-            found += [columns_read(condition, steps.table) for _, condition in steps.steps]
-            found += [columns_read(steps.queue, steps.table), *_columns_read_by_name(steps.id, steps.table)]
-            found += _columns_read_by_name(steps.at, steps.table, as_time=True)
-        if (workers := self.workers) is not None:
-            found += [columns_read(workers.alive, workers.table), columns_read(workers.queue, workers.table)]
+        found += [state.blocker.columns_read(own) for state in self.states if state.blocker is not None]
+        found += [steps.columns_read for steps in self.steps]
+        found += [] if self.workers is None else [self.workers.columns_read]
         return reduce(or_, found)
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions on the group's rows."""
+        found = (self.where, self.overdue, self.gone, *(state.when for state in self.states))
+        return tuple(each for each in found if each is not None)
 
     def restrict_to(self, where: Condition) -> Group:
         """Return the group restricted to the rows that also meet ``where``."""
@@ -196,7 +224,16 @@ class Group:
         """Return the layout of the queue with this value. ``None`` returns the layout of the whole table."""
         kinds = tuple(dict.fromkeys(state.kind for state in self.states))
         own = not self.library or self.source is LayoutSource.CONFIGURATION
-        part = GroupPart(self.name, value, self.library, kinds, self.overdue is not None, self.gone is not None, own)
+        part = GroupPart(
+            self.name,
+            value,
+            self.library,
+            kinds,
+            own_timeout=self.overdue is not None,
+            proves=self.gone is not None,
+            own=own,
+            version=self.version,
+        )
         name = self.name if value is None else f"{self.name}/{value}"
         return Layout(
             name,

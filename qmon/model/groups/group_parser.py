@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import combinations
+from types import MappingProxyType
 from typing import Final, Literal, cast
 
 from qmon.errors import BadInput
-from qmon.model.config_reader import Keys
+from qmon.model.config_reader import Keys, Readers
 from qmon.model.groups.conditions import (
     AdvisoryLock,
     AllOf,
     AnyOf,
+    Change,
     ColumnRef,
     Compared,
     Condition,
     Exists,
     IsNull,
+    LaterOf,
     Lookup,
     OneOf,
+    Renamed,
+    Shift,
     Timed,
 )
 from qmon.model.groups.group import STATE_KINDS, Blocker, Group, State, StateKind, Step, Steps, Workers
@@ -45,8 +52,15 @@ class GroupText(Text):
     NEEDS_ALIVE = "{where}: needs alive, the condition for workers that are alive"
     EMPTY_CONDITION = "{where}: is empty; add a condition"
     NOT_CONDITIONS = "{path}: must be a list of conditions"
+    NEEDS_TWO_TIMES = "{path}: needs at least two times"
+    BAD_PATTERN = "{path}: a pattern may contain one `*`, and the new name only a `*` of the pattern"
+    NOT_PAIRS = "{where}: `key` and `by` must have the same number of columns"
     NEEDS_TEST = "{where}: needs one of {tests}"
 
+
+# Values of a group with names. They can be used like columns of the group's table.
+Values = Mapping[str, ColumnRef]
+NO_VALUES: Final[Values] = MappingProxyType({})
 
 _STEPS: Final[tuple[Step, ...]] = ("pushed", "popped", "completed", "failed")
 _TEST_NAMES: Final = ("null", "not", "past", "future", "below", "at_least", "plus", "advisory_lock")
@@ -61,12 +75,13 @@ def group_from_dict(
     """
     keys = Keys(raw, where)
     keys.text("table")
-    part = parse_condition(keys, "where")
+    values = _parse_values(keys)
+    part = parse_condition(keys, "where", values)
     group = keys.record(
         Group,
-        _READERS,
+        _readers(values),
         table=table,
-        states=_parse_states(keys),
+        states=_parse_states(keys, values),
         steps=tuple(
             _parse_steps(Keys(one, f"{keys.path('steps')}[{n}]")) for n, one in enumerate(keys.tables("steps"), 1)
         ),
@@ -76,14 +91,15 @@ def group_from_dict(
         where=None,
         zones=(),
         types=(),
+        version="",
         source=source,
     )
     return group if part is None else group.restrict_to(part)
 
 
-def _parse_states(keys: Keys) -> tuple[State, ...]:
+def _parse_states(keys: Keys, values: Values) -> tuple[State, ...]:
     found = keys.tables("state")
-    states = tuple(_parse_state(Keys(raw, f"{keys.path('state')}[{n}]")) for n, raw in enumerate(found, 1))
+    states = tuple(_parse_state(Keys(raw, f"{keys.path('state')}[{n}]"), values) for n, raw in enumerate(found, 1))
     if not any(state.kind == "ready" for state in states):
         raise BadInput(GroupText.NEEDS_READY.render(where=keys.where))
     names = [state.name for state in states]
@@ -110,22 +126,22 @@ def _check_disjoint(where: str, states: Sequence[State]) -> None:
         check_distinct_values(where, alike)
 
 
-def _parse_state(keys: Keys) -> State:
+def _parse_state(keys: Keys, values: Values) -> State:
     name = keys.require_text("name")
     kind = keys.choice("kind", STATE_KINDS) or (name if name in STATE_KINDS else None)
     if kind is None:
         raise BadInput(
             GroupText.NEEDS_KIND.render(where=keys.where, kinds=", ".join(STATE_KINDS[:-1]), last=STATE_KINDS[-1])
         )
-    when = parse_condition(keys, "when")
+    when = parse_condition(keys, "when", values)
     if when is None:
         raise BadInput(GroupText.NEEDS_WHEN.render(where=keys.where))
     state = State(
         name,
         cast("StateKind", kind),
         when,
-        parse_column(keys, "since"),
-        keys.nested("blocker", _parse_blocker, "name"),
+        parse_column(keys, "since", values),
+        keys.nested("blocker", partial(_parse_blocker, values=values), "name"),
         keys.text("why") or "",
     )
     keys.reject_unknown_keys()
@@ -134,11 +150,11 @@ def _parse_state(keys: Keys) -> State:
     return state
 
 
-def _parse_blocker(keys: Keys) -> Blocker:
-    name = parse_column(keys, "name")
+def _parse_blocker(keys: Keys, values: Values) -> Blocker:
+    name = parse_column(keys, "name", values)
     if name is None:
         raise BadInput(GroupText.NEEDS_BLOCKER.render(where=keys.where))
-    return keys.record(Blocker, _READERS, name=name)
+    return keys.record(Blocker, _readers(values), name=name)
 
 
 def _parse_steps(keys: Keys) -> Steps:
@@ -151,10 +167,10 @@ def _parse_steps(keys: Keys) -> Steps:
             rows.append((step, condition))
     if not rows:
         raise BadInput(GroupText.NEEDS_STEP.render(where=keys.where, steps=" or ".join(_STEPS)))
-    steps = keys.record(Steps, _READERS, steps=tuple(rows))
+    steps = keys.record(Steps, _readers(NO_VALUES), steps=tuple(rows))
     if (steps.id is None) == (steps.at is None):
         raise BadInput(GroupText.NEEDS_ID_OR_TIME.render(where=keys.where))
-    if steps.at is not None and (steps.queue is None or steps.queue.lookup is not None):
+    if steps.at is not None and (steps.queue is None or not steps.queue.is_plain):
         raise BadInput(GroupText.QUEUE_OF_OTHER_TABLE.render(where=keys.where))
     return steps
 
@@ -163,115 +179,185 @@ def _parse_workers(keys: Keys) -> Workers:
     alive = parse_condition(keys, "alive")
     if alive is None:
         raise BadInput(GroupText.NEEDS_ALIVE.render(where=keys.where))
-    return keys.record(Workers, _READERS, alive=alive)
+    return keys.record(Workers, _readers(NO_VALUES), alive=alive)
 
 
-def parse_column(keys: Keys, name: str) -> ColumnRef | None:
-    """Read a column: its name, ``{ column = …, element = 2 }``, or a column of another table (``Lookup``)."""
-    return keys.nested(name, _parse_column_keys, shorthand_key="column")
+def _parse_pairs(keys: Keys) -> list[tuple[str, str]]:
+    """Read ``key`` and ``by``: one column of each table, or a list of as many columns of each."""
+    key, by = keys.names("key") or ("id",), keys.names("by")
+    if not by:
+        raise keys.missing_key_error("by")
+    if len(key) != len(by):
+        raise BadInput(GroupText.NOT_PAIRS.render(where=keys.where))
+    return list(zip(key, by, strict=True))
 
 
-def _parse_column_keys(keys: Keys) -> ColumnRef:
-    table, lookup = keys.text("table"), None
+def _parse_values(keys: Keys) -> Values:
+    """Read the values with names. A value may use the values before it."""
+    inner = keys.nested_keys("values")
+    found: dict[str, ColumnRef] = {}
+    for name in () if inner is None else inner.raw:
+        assert inner is not None  # noqa: S101 - it has keys
+        column = parse_column(inner, name, found)
+        assert column is not None  # noqa: S101 - the key exists
+        found[name] = column
+    return found
+
+
+def parse_column(keys: Keys, name: str, values: Values = NO_VALUES) -> ColumnRef | None:
+    """Read a value of a row: the name of a column or of one of ``values``, or a table of keys.
+
+    The keys are those of ``ColumnRef``. Raises ``BadInput``.
+    """
+    inner = keys.nested_keys(name, shorthand_key="column")
+    if inner is None:
+        return None
+    if "later_of" in inner.raw:
+        entries = inner.entries("later_of")
+        each = [parse_column(Keys({"later_of": one}, inner.where), "later_of", values) for one in entries]
+        times = [column for column in each if column is not None]
+        if len(times) < 2:
+            raise BadInput(GroupText.NEEDS_TWO_TIMES.render(path=inner.path("later_of")))
+        inner.reject_unknown_keys()
+        return replace(times[0], changes=(*times[0].changes, LaterOf(tuple(times[1:]))))
+    table, lookup = inner.text("table"), None
     if table is not None:
-        pick = cast('Literal["min", "max"] | None', keys.choice("pick", ("min", "max")))
-        lookup = Lookup(table, keys.text("key") or "id", keys.require_text("by"), pick, parse_condition(keys, "when"))
-    return ColumnRef(keys.require_text("column"), keys.whole_number("element"), lookup)
+        pick = cast('Literal["min", "max"] | None', inner.choice("pick", ("min", "max")))
+        (key, by), *also = _parse_pairs(inner)
+        lookup = Lookup(table, key, by, pick, parse_condition(inner, "when"), tuple(also))
+    column_name = inner.require_text("column")
+    named = values.get(column_name) if lookup is None else None
+    column = named or ColumnRef(column_name, lookup=lookup)
+    column = replace(
+        column,
+        element=inner.whole_number("element") or column.element,
+        path=inner.names("path") or column.path,
+        times=inner.choice("times", ("utc", *NUMBER_ZONES)) or column.times,
+        changes=(*column.changes, *_parse_changes(inner, values)),
+    )
+    inner.reject_unknown_keys()
+    return column
 
 
-def parse_condition(keys: Keys, name: str) -> Condition | None:
-    """Read a condition on a row, or return ``None`` if the key is missing. Raises ``BadInput``."""
+def _parse_changes(keys: Keys, values: Values) -> Iterator[Change]:
+    for name in ("plus", "minus"):
+        if name in keys.raw:
+            yield Shift(_parse_seconds(keys, name, values), back=name == "minus")
+    if (names := keys.nested_keys("names")) is not None:
+        pairs = tuple((pattern, names.require_text(pattern)) for pattern in names.raw)
+        for pattern, new in pairs:
+            if not pattern or pattern.count("*") > 1 or new.count("*") > pattern.count("*"):
+                raise BadInput(GroupText.BAD_PATTERN.render(path=names.path(pattern)))
+        yield Renamed(pairs)
+
+
+def _parse_seconds(keys: Keys, name: str, values: Values) -> float | ColumnRef:
+    """Read a duration such as ``5m`` or ``-5d``, or a column with seconds or an interval."""
+    raw = keys.raw.get(name)
+    if isinstance(raw, str) and raw.startswith("-"):
+        keys.require_text(name)
+        return -(Keys({name: raw[1:]}, keys.where).seconds(name) or 0.0)
+    if isinstance(raw, Mapping) or (isinstance(raw, str) and not raw[:1].isdigit()):
+        column = parse_column(keys, name, values)
+        assert column is not None  # noqa: S101 - the key exists
+        return column
+    return keys.seconds(name) or 0.0
+
+
+def parse_condition(keys: Keys, name: str, values: Values = NO_VALUES) -> Condition | None:
+    """Read a condition on a row, or return ``None`` if the key is missing. Raises ``BadInput``.
+
+    ``values``: values with names, which the condition may test like columns.
+    """
     inner = keys.nested_keys(name)
-    return None if inner is None else _parse_all_of(inner)
+    return None if inner is None else _parse_all_of(inner, values)
 
 
-def _parse_all_of(keys: Keys) -> Condition:
+def _parse_all_of(keys: Keys, values: Values) -> Condition:
     """Read a table of tests: columns with their tests, ``any`` for alternatives, ``exists`` and ``missing``."""
     of: list[Condition] = []
     for name in keys.raw:
         if name == "any":
-            of.append(_parse_any_of(keys))
+            of.append(_parse_any_of(keys, values))
         elif name in ("exists", "missing"):
             inner = keys.nested_keys(name)
             assert inner is not None  # noqa: S101 - the key exists
-            of.append(_parse_exists(inner, negated=name == "missing"))
+            of.append(_parse_exists(inner, values, negated=name == "missing"))
         else:
-            of += _parse_tests(ColumnRef(name), keys)
+            of += _parse_tests(name, keys, values)
     if not of:
         raise BadInput(GroupText.EMPTY_CONDITION.render(where=keys.where))
     keys.reject_unknown_keys()
     return of[0] if len(of) == 1 else AllOf(tuple(of))
 
 
-def _parse_any_of(keys: Keys) -> Condition:
+def _parse_any_of(keys: Keys, values: Values) -> Condition:
     raw = keys.tables("any")
     if not raw:
         raise BadInput(GroupText.NOT_CONDITIONS.render(path=keys.path("any")))
-    return AnyOf(tuple(_parse_all_of(Keys(one, f"{keys.path('any')}[{n}]")) for n, one in enumerate(raw, 1)))
+    return AnyOf(tuple(_parse_all_of(Keys(one, f"{keys.path('any')}[{n}]"), values) for n, one in enumerate(raw, 1)))
 
 
-def _parse_exists(keys: Keys, *, negated: bool) -> Condition:
-    by = parse_column(keys, "by")
+def _parse_exists(keys: Keys, values: Values, *, negated: bool) -> Condition:
+    if isinstance(keys.raw.get("by"), list):
+        (key, name), *also = _parse_pairs(keys)
+        by = values.get(name, ColumnRef(name))
+    else:
+        key, by, also = keys.text("key") or "id", parse_column(keys, "by", values) or ColumnRef("id"), []
     exists = Exists(
         keys.require_text("table"),
-        keys.text("key") or "id",
-        by or ColumnRef("id"),
+        key,
+        by,
         parse_condition(keys, "when"),
         negated,
         keys.is_set("as_text"),
+        tuple(also),
     )
     keys.reject_unknown_keys()
     return exists
 
 
-def _parse_tests(column: ColumnRef, keys: Keys) -> list[Condition]:
-    """Read the tests of one column: a value, a list of values, or a table of tests."""
-    name = column.name
+def _parse_tests(name: str, keys: Keys, values: Values) -> list[Condition]:
+    """Read the tests of one column or value: a value, a list of values, or a table of tests."""
+    column = values.get(name, ColumnRef(name))
     raw = keys.raw[name]
     if isinstance(raw, Mapping):
-        return _parse_named_tests(column, Keys(raw, keys.path(name)), keys)
+        keys.nested_keys(name)
+        return _parse_named_tests(column, Keys(raw, keys.path(name)), values)
     return [OneOf(column, keys.scalars(name))]
 
 
-def _parse_named_tests(column: ColumnRef, tests: Keys, outer: Keys) -> list[Condition]:
-    outer.nested_keys(column.name)
+def _parse_named_tests(column: ColumnRef, tests: Keys, values: Values) -> list[Condition]:
     of: list[Condition] = []
     if "null" in tests.raw:
         of.append(IsNull(column, negated=not tests.is_set("null")))
     if "not" in tests.raw:
         of.append(OneOf(column, tests.scalars("not"), negated=True))
     if tests.is_set("past"):
-        of.append(Timed(column, "<=", _parse_offset(tests)))
+        of.append(Timed(column, "<=", _parse_seconds(tests, "plus", values)))
     if tests.is_set("future"):
-        of.append(Timed(column, ">", _parse_offset(tests)))
+        of.append(Timed(column, ">", _parse_seconds(tests, "plus", values)))
     if "advisory_lock" in tests.raw:
         of.append(AdvisoryLock(column, negated=not tests.is_set("advisory_lock")))
     if "below" in tests.raw:
-        of.append(Compared(column, "<", _parse_operand(tests, "below")))
+        of.append(Compared(column, "<", _parse_operand(tests, "below", values)))
     if "at_least" in tests.raw:
-        of.append(Compared(column, ">=", _parse_operand(tests, "at_least")))
+        of.append(Compared(column, ">=", _parse_operand(tests, "at_least", values)))
     if not of:
         raise BadInput(GroupText.NEEDS_TEST.render(where=tests.where, tests=", ".join(_TEST_NAMES)))
     tests.reject_unknown_keys(_TEST_NAMES)
     return of
 
 
-def _parse_operand(tests: Keys, name: str) -> int | ColumnRef:
-    """Read the operand of a comparison: a whole number, or the name of a column."""
-    if isinstance(tests.raw[name], str):
-        return ColumnRef(tests.require_text(name))
+def _parse_operand(tests: Keys, name: str, values: Values) -> int | ColumnRef:
+    """Read the operand of a comparison: a whole number, or a column."""
+    if isinstance(tests.raw[name], str | Mapping):
+        column = parse_column(tests, name, values)
+        assert column is not None  # noqa: S101 - the key exists
+        return column
     return tests.whole_number(name) or 0
 
 
-def _parse_offset(tests: Keys) -> float | ColumnRef:
-    """Read the offset added to a time before the comparison: a duration such as ``-5d``, or a column with seconds."""
-    raw = tests.raw.get("plus")
-    if isinstance(raw, str) and raw.startswith("-"):
-        tests.require_text("plus")
-        return -(Keys({"plus": raw[1:]}, tests.where).seconds("plus") or 0.0)
-    if isinstance(raw, str) and not raw[:1].isdigit():
-        return ColumnRef(tests.require_text("plus"))
-    return tests.seconds("plus") or 0.0
-
-
-_READERS: Final = {ColumnRef: parse_column, Condition: parse_condition}
+def _readers(values: Values) -> Readers:
+    """Return the functions that read columns and conditions, which may use these values."""
+    return {ColumnRef: partial(parse_column, values=values), Condition: partial(parse_condition, values=values)}

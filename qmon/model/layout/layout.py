@@ -160,6 +160,7 @@ class GroupPart:
         own_timeout: true if each message has its own timeout.
         proves: true if the tables can show that a message's worker is gone.
         own: true if the user configured the group. The tables may still belong to a library.
+        version: the versions of the library, if versions with other tables have their own file.
     """
 
     group: str
@@ -169,6 +170,7 @@ class GroupPart:
     own_timeout: bool = False
     proves: bool = False
     own: bool = False
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
+from qmon.engines.base import Engine
 from qmon.errors import BadInput
 from qmon.libraries.library_catalog import all_libraries
 from qmon.libraries.recognition import (
@@ -14,15 +16,23 @@ from qmon.libraries.recognition import (
     recognize_libraries,
 )
 from qmon.model.config_reader import suggest_nearest
-from qmon.model.groups.conditions import TableColumn, table_column
+from qmon.model.groups.conditions import (
+    ColumnRef,
+    ColumnsRead,
+    Condition,
+    TableColumn,
+    columns_read,
+    table_column,
+    without_locks,
+)
 from qmon.model.groups.enum_labels import Labels, drop_missing_labels
-from qmon.model.groups.group import FoundGroup, Group, Steps, find_state_column
+from qmon.model.groups.group import FoundGroup, Group, State, Steps, find_state_column
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.layout.time_zones import UTC_ZONE, Zone
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.texts import Text
 from qmon.monitor.catalog.access_paths import walk_path_for
-from qmon.monitor.catalog.catalog import Catalog, TableDetails, TableRow
+from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails, TableRow
 from qmon.monitor.catalog.column_zones import zone_in_group
 from qmon.monitor.catalog.state_values import enum_labels
 
@@ -36,7 +46,18 @@ class FoundGroupText(Text):
     RECOGNIZED = "{library}: {table} was recognized by its columns"
     NO_COLUMN = "{table} has no column {column!r}{hint}"
     NO_ZONE = "{column} has no time zone: `at` needs a column with a time zone, or with UTC times"
+    NO_JSON = "{column} is {type}, but `path` needs a column of JSON ({types})"
+    LEFT_OUT = "{group}: {reason}"
+    WITHOUT = "without `{part}`: {why}"
+    WITHOUT_OF_STATE = "without `{part}` of {state}: {why}"
+    WITHOUT_STEPS = "without the steps in {table}: {why}"
 
+
+# The types from which the servers can read a value inside JSON. SQL Server has no type for JSON before 2025.
+_JSON_TYPES: Final[Mapping[str, tuple[str, ...]]] = {
+    "postgres": ("json", "jsonb"),
+    "sqlserver": ("json", "nvarchar", "varchar"),
+}
 
 Details = Callable[[TableName], TableDetails]
 
@@ -62,7 +83,7 @@ def find_library_queues(
     """Return the tables of known libraries.
 
     ``names``: search only for these libraries; a library that is not found becomes a problem. ``details``, ``local``:
-    see ``resolve_configured_group``.
+    see ``complete_group``.
     """
     known = [
         each for each in all_libraries() if each.engine == catalog.engine.name and (not names or each.name in names)
@@ -80,6 +101,7 @@ def find_library_queues(
     there = {each.library.name for each in found} | {each.library for each in single}
     problems = [_library_problem(name, FoundGroupText.NOT_FOUND) for name in sorted(set(names or ()) - there)]
     rows = {table.name: table for table in tables}
+    lines = explain_recognition(known, catalog.engine.name, named)
     groups: list[FoundGroup] = []
     of_each = [(each.library.name, each.tables, each.groups) for each in found]
     of_each += [(each.library, frozenset({each.table}), (each,)) for each in single if isinstance(each, Group)]
@@ -93,11 +115,16 @@ def find_library_queues(
             )
             for table in hidden
         ]
-        try:
-            groups += [] if hidden else [_resolve_group(group, rows, details, local) for group in parts]
-        except BadInput as problem:
-            problems.append(_library_problem(library, str(problem)))
-    lines = explain_recognition(known, catalog.engine.name, named)
+        for group in () if hidden else parts:
+            try:
+                completed, left_out = complete_group(group, catalog, details, local)
+            except BadInput as problem:
+                problems.append(_library_problem(library, str(problem)))
+                continue
+            groups.append(completed)
+            lines += tuple(FoundGroupText.LEFT_OUT.render(group=group.name, reason=each) for each in left_out)
+            if group.source is LayoutSource.CONFIGURATION:
+                problems += [_library_problem(library, each) for each in left_out]
     lines += tuple(FoundGroupText.RECOGNIZED.render(library=each.library, table=each.table) for each in single)
     return LibraryQueues(
         groups=tuple(groups),
@@ -108,44 +135,140 @@ def find_library_queues(
     )
 
 
-def resolve_configured_group(group: Group, details: Details, local: Callable[[], Zone]) -> FoundGroup:
-    """Return a group of the configuration, with the schema of its table and the time zones of its times.
+def complete_group(
+    group: Group, catalog: Catalog, details: Details, local: Callable[[], Zone], *, strict: bool = False
+) -> tuple[FoundGroup, tuple[str, ...]]:
+    """Return a group with the schema of its table and the zones of its times, and a line for each part left out.
 
-    ``details``: returns a table's details from the catalog. ``local``: returns the server's local time zone. Raises
-    ``BadInput`` if a column does not exist or the time zone of its times is unknown, and the errors of ``details``.
-    If the group does not define rates, new rows may give the push rate. This requires that the server numbers the rows
-    and that finished rows stay.
+    A part that the group can do without, such as the owner, is left out if a column is missing or the server cannot
+    answer its condition. If a configured group does not define rates, new rows may give the push rate. This requires
+    that the server numbers the rows and that finished rows stay.
+
+    Args:
+        group: the group. The schema of its table may be missing.
+        catalog: the catalog of the database.
+        details: returns a table's details from the catalog.
+        local: returns the server's local time zone.
+        strict: do not leave out any part.
+
+    Raises ``BadInput`` if a needed column does not exist or the time zone of its times is unknown, and the errors of
+    ``details``.
     """
     own = details(group.table)
     group = replace(group, table=own.table.name)
+    tables = _Tables(group, own, catalog.engine, details)
+    group, left_out = (group, ()) if strict else _without_unsupported_parts(group, tables)
     stay = any(state.kind == "done" for state in group.states)
-    if stay and not group.steps and not group.counters and _can_seek_newest_row(own, group.id):
+    configured = group.source is LayoutSource.CONFIGURATION
+    if configured and stay and not group.steps and not group.counters and _can_seek_newest_row(own, group.id):
         steps = Steps(own.table.table_name, group.id, None, group.queue, (("pushed", group.where),))
         group = replace(group, steps=(steps,))
-    found = {own.table.table_name: own}
     uses = group.columns_read
-    for table, name in sorted(uses.columns):
-        if table not in found:
-            found[table] = details(TableName(group.schema, table))
-        if found[table].column(name) is None:
-            near = suggest_nearest(name, [column.column_name for column in found[table].columns])
-            raise BadInput(FoundGroupText.NO_COLUMN.render(table=found[table].table.name, column=name, hint=near))
-    zones: list[tuple[tuple[str, str], Zone]] = []
-    for table, name in sorted(uses.times):
-        if (column := found[table].column(name)) is not None:
-            zones.append(((table, name), zone_in_group(group, found[table], column, local)))
+    tables.check(uses, *group.conditions)
+    zones = {each: zone_in_group(group, tables.details(each[0]), tables.column(each), local) for each in uses.times}
     for steps in group.steps:
-        if steps.at is not None and dict(zones)[steps.table, steps.at] != UTC_ZONE:
+        if steps.at is not None and zones[steps.table, steps.at] != UTC_ZONE:
             raise BadInput(FoundGroupText.NO_ZONE.render(column=f"{steps.table}.{steps.at}"))
-    walk = walk_path_for(own, (group.id,), _queue_column(group))
-    labels = _read_labels(group, details)
+    labels = {
+        each: frozenset(known) for each in uses.columns if (known := enum_labels(tables.details(each[0]), each[1]))
+    }
+    texts = [table_column(each, group.table.name) for each in (group.payload, group.error) if each is not None]
     group = replace(
         drop_missing_labels(group, labels),
-        zones=tuple(zones),
-        types=_payload_and_error_types(group, details),
+        zones=tuple(sorted(zones.items())),
+        types=tuple((each, tables.column(each).type_name) for each in texts),
     )
-    tables = tuple((name, each.table.table_id) for name, each in found.items())
-    return FoundGroup(group, own.table.table_id, own.table.estimated_rows, walk, _state_labels(group, labels), tables)
+    queue = group.queue.name if group.queue is not None and group.queue.is_plain else None
+    found = FoundGroup(
+        group,
+        own.table.table_id,
+        own.table.estimated_rows,
+        walk_path_for(own, (group.id,), queue),
+        _state_labels(group, labels),
+        tuple((name, each.table.table_id) for name, each in sorted(tables.known.items())),
+    )
+    return found, left_out
+
+
+class _Tables:
+    """The tables of a group that were read from the catalog so far, by name."""
+
+    def __init__(self, group: Group, own: TableDetails, engine: Engine, details: Details) -> None:
+        self.known = {own.table.table_name: own}
+        self._group = group
+        self._engine = engine
+        self._details = details
+
+    def details(self, table: str) -> TableDetails:
+        """Return the details of a table. Raises ``BadInput`` if there is no such table."""
+        if table not in self.known:
+            self.known[table] = self._details(TableName(self._group.schema, table))
+        return self.known[table]
+
+    def column(self, name: TableColumn) -> ColumnRow:
+        """Return a column. Raises ``BadInput`` if there is no such column."""
+        details = self.details(name[0])
+        if (column := details.column(name[1])) is None:
+            near = suggest_nearest(name[1], [column.column_name for column in details.columns])
+            raise BadInput(FoundGroupText.NO_COLUMN.render(table=details.table.name, column=name[1], hint=near))
+        return column
+
+    def check(self, uses: ColumnsRead, *conditions: Condition) -> None:
+        """Raise ``BadInput`` if one of these columns cannot be read or one of these conditions cannot be tested."""
+        types = {each: self.column(each).type_name for each in sorted(uses.columns)}
+        for table, column in sorted(uses.json):
+            kind = types[table, column]
+            if kind not in _JSON_TYPES[self._engine.name]:
+                allowed = ", ".join(_JSON_TYPES[self._engine.name])
+                name = f"{self.details(table).table.name}.{column}"
+                raise BadInput(FoundGroupText.NO_JSON.render(column=name, type=kind, types=allowed))
+        if any(without_locks(each) != each for each in conditions):
+            self._engine.advisory_lock_condition("key")
+
+    def why_unsupported(self, uses: ColumnsRead, *conditions: Condition) -> str | None:
+        """Return the reason of ``check``, or ``None`` if it finds nothing."""
+        try:
+            self.check(uses, *conditions)
+        except BadInput as problem:
+            return str(problem)
+        return None
+
+
+def _without_unsupported_parts(group: Group, tables: _Tables) -> tuple[Group, tuple[str, ...]]:
+    """Return the group without the optional parts that cannot be read, and a line for each of them."""
+    own, left_out = group.table.name, []
+
+    def is_supported(text: FoundGroupText, uses: ColumnsRead, *conditions: Condition, **fields: str) -> bool:
+        if (why := tables.why_unsupported(uses, *conditions)) is not None:
+            left_out.append(text.render(why=why, **fields))
+        return why is None
+
+    for part in ("owner", "attempts", "payload", "error"):
+        column: ColumnRef | None = getattr(group, part)
+        if column is not None and not is_supported(FoundGroupText.WITHOUT, columns_read(column, own), part=part):
+            group = replace(group, **{part: None})  # type: ignore[arg-type]
+    if (gone := group.gone) is not None and not is_supported(
+        FoundGroupText.WITHOUT, columns_read(gone, own), gone, part="gone"
+    ):
+        group = replace(group, gone=None)
+    workers = group.workers
+    if workers is not None and not is_supported(
+        FoundGroupText.WITHOUT, workers.columns_read, workers.alive, part="workers"
+    ):
+        group = replace(group, workers=None)
+    steps = tuple(
+        each for each in group.steps if is_supported(FoundGroupText.WITHOUT_STEPS, each.columns_read, table=each.table)
+    )
+    states: list[State] = []
+    for state in group.states:
+        of_state = FoundGroupText.WITHOUT_OF_STATE
+        if not is_supported(of_state, columns_read(state.since, own), part="since", state=state.name):
+            state = replace(state, since=None)
+        blocker = state.blocker
+        if blocker and not is_supported(of_state, blocker.columns_read(own), part="blocker", state=state.name):
+            state = replace(state, blocker=None)
+        states.append(state)
+    return replace(group, steps=steps, states=tuple(states)), tuple(left_out)
 
 
 def _can_seek_newest_row(table: TableDetails, id_column: str) -> bool:
@@ -156,48 +279,10 @@ def _can_seek_newest_row(table: TableDetails, id_column: str) -> bool:
     return any(index.where is None and index.keys[:1] == (id_column,) for index in table.ordered_indexes)
 
 
-def _resolve_group(
-    group: Group, rows: dict[TableName, TableRow], details: Details, local: Callable[[], Zone]
-) -> FoundGroup:
-    if group.source is LayoutSource.CONFIGURATION:
-        return resolve_configured_group(group, details, local)
-    walk = walk_path_for(details(group.table), (group.id,), _queue_column(group))
-    labels = _read_labels(group, details)
-    found, row = drop_missing_labels(group, labels), rows[group.table]
-    found = replace(found, types=_payload_and_error_types(group, details))
-    named = {table for table, _ in found.columns_read.columns}
-    tables = tuple((name, rows[TableName(group.schema, name)].table_id) for name in sorted(named))
-    return FoundGroup(found, row.table_id, row.estimated_rows, walk, _state_labels(found, labels), tables)
-
-
 def _state_labels(group: Group, labels: Labels) -> frozenset[str] | None:
     """Return the labels of the enum column that distinguishes the states of a group, if there is such a column."""
     found = find_state_column(group)
     return None if found is None else labels.get((group.table.name, found[0].name))
-
-
-def _read_labels(group: Group, details: Details) -> Labels:
-    """Return the labels of each enum column that the group reads."""
-    found: dict[TableColumn, frozenset[str]] = {}
-    for table, name in sorted(group.columns_read.columns):
-        of_table = details(TableName(group.schema, table))
-        # If a lock blocked the reading, there are no labels here, although the enum may have labels.
-        if labels := enum_labels(of_table, name):
-            found[table, name] = frozenset(labels)
-    return found
-
-
-def _payload_and_error_types(group: Group, details: Details) -> tuple[tuple[TableColumn, str], ...]:
-    """Return the types of the columns with the message and its error."""
-    columns = [table_column(each, group.table.name) for each in (group.payload, group.error) if each is not None]
-    found = {each: details(TableName(group.schema, each[0])).column(each[1]) for each in columns}
-    return tuple((each, column.type_name) for each, column in found.items() if column is not None)
-
-
-def _queue_column(group: Group) -> str | None:
-    """Return the column with the queue name in the group's table; ``None`` if the name is stored elsewhere."""
-    queue = group.queue
-    return None if queue is None or queue.lookup is not None or queue.element is not None else queue.name
 
 
 def _library_problem(library: str, reason: str) -> ProbeFailure:

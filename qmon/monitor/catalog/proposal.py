@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit, urlunsplit
 
@@ -17,7 +17,7 @@ from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.time_zones import UNKNOWN_ZONE
 from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import Catalog
-from qmon.monitor.catalog.discovery.candidates import Candidate, discover_queues, is_likely
+from qmon.monitor.catalog.discovery.candidates import Candidate, discover_queues, explain_tables, is_likely
 from qmon.monitor.catalog.newest_times import compare_tables_with_clock
 from qmon.monitor.catalog.resolve import Resolved, resolve_queues
 
@@ -29,6 +29,13 @@ class ProposalText(Text):
     SOURCE = "from the {source}"
     PERHAPS = "Perhaps a queue: {summary}."
     MISSING = " Missing: {missing}."
+
+
+class OtherTable(Text):
+    """Why discovery does not propose a table."""
+
+    SOME = "not enough evidence of a queue: {why}"
+    NONE = "its name, columns and counters do not suggest a queue"
 
 
 # For each table, the queue as the user described it, in the form of `qmon.toml`; `None`: the table is not a queue.
@@ -53,6 +60,22 @@ def read_known_and_found(
     holders = catalog.read_lock_holders()
     findings = [f if f.locked is None else replace(f, missing=holders.get(f.locked, f.missing)) for f in findings]
     return resolved, [f for f in findings if not known & {f.layout.table, f.layout.data_table} - {None}]
+
+
+def explain_other_tables(
+    connection: Connection, engine: Engine, resolved: Resolved, findings: Sequence[Candidate]
+) -> Iterator[str]:
+    """Yield a line for each table that is neither a queue, nor a possible queue, nor a table of a library.
+
+    Raises the errors of ``Connection.fetch``.
+    """
+    layouts = (*resolved.layouts, *(finding.layout for finding in findings))
+    known = resolved.of_libraries | {name for layout in layouts for name in (layout.table, layout.data_table)}
+    known |= {found.group.table for found in resolved.groups}
+    catalog = Catalog(connection, engine)
+    others = [table for table in catalog.read_tables() if table.name not in known]
+    for table, why in explain_tables(catalog, others):
+        yield f"{table}: {OtherTable.SOME.render(why='; '.join(why)) if why else OtherTable.NONE}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from qmon.monitor.catalog.column_zones import require_due_zone, server_zone, wit
 from qmon.monitor.catalog.complete_layout import check_ids, complete_layout
 from qmon.monitor.catalog.discovery.candidates import Candidate, discover_queues, is_likely
 from qmon.monitor.catalog.discovery.relatives import ancestors
-from qmon.monitor.catalog.found_groups import LibraryQueues, find_library_queues, resolve_configured_group
+from qmon.monitor.catalog.found_groups import LibraryQueues, complete_group, find_library_queues
 from qmon.monitor.catalog.queue_registry import read_registry
 from qmon.monitor.catalog.relation_kind import why_not_a_table
 from qmon.monitor.catalog.state_values import (
@@ -289,8 +289,12 @@ class _Resolver:
     def add_group(self, group: Group, was: int | None) -> None:
         """Add queues of the configuration that are rows of one table."""
         with self._record_problems("layout", group.queue_layout(None), was):
-            found = resolve_configured_group(
-                group, lambda table: self._read_details(self._find_table(table)), self._server_zone
+            found, _ = complete_group(
+                group,
+                self.catalog,
+                lambda table: self._read_details(self._find_table(table)),
+                self._server_zone,
+                strict=True,
             )
             own = self._read_details(self._find_table(found.group.table))
             check_ids(own, (found.group.id,), self.catalog.engine.types_without_text)
@@ -510,7 +514,7 @@ class _Resolver:
         return found[0]
 
 
-class _RefusedError(Exception):
+class _RefusedError(BadInput):
     """A queue that cannot be resolved."""
 
     def __init__(self, failure: ProbeFailure) -> None:

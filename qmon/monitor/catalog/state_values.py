@@ -46,7 +46,10 @@ class StateValueText(Text):
     TOO_MANY = "`{column}` has too many values for a state"
     NO_READY_WORD = "none of the values of `{column}` ({values}) is a known word for ready messages"
     MEANINGS = "`{column}`: {meanings} (from {origin})"
-    MEANING_UNKNOWN = "`{column}`: the meaning of {values} is unknown"
+    MEANING_UNKNOWN = (
+        "`{column}`: no state has the value {values}; add each of these values to the state that it means (ready,"
+        " in_progress, done, dead or blocked). Until then, figures that depend on them are unknown"
+    )
     UNUSUAL_NUMBERS = "the numbers in `{column}` ({numbers}) have no usual meaning"
     PROBABLY = "`{column}`: probably {meanings} ({source})"
     VALUES = "values {values}"
@@ -214,8 +217,21 @@ def state_meanings(
     )
     if state is None:
         return None, reasons
-    others = set(known.values) - set(map(str, state.values))
-    return replace(state, learnt=not known.closed or bool(others)), reasons
+    rest = [value for value in known.values if value not in map(str, state.values)]
+    if rest:
+        reasons = (*reasons, unexplained_values_text(name, rest))
+    return replace(state, learnt=not known.closed or bool(rest)), reasons
+
+
+def unexplained_values(known: KnownValues, words: Mapping[str, Sequence[StateValue]]) -> tuple[str, ...]:
+    """Return the known values that mean none of the states in ``words``."""
+    explained = {str(value) for values in words.values() for value in values}
+    return tuple(value for value in known.values if value not in explained)
+
+
+def unexplained_values_text(column: str, values: Sequence[str]) -> str:
+    """Return a line that names values of no known meaning, and what the user can do."""
+    return StateValueText.MEANING_UNKNOWN.render(column=column, values=values_text(values))
 
 
 def words_by_state(known: KnownValues) -> dict[str, tuple[str, ...]]:
@@ -263,14 +279,10 @@ def _meanings_of_words(name: str, known: KnownValues) -> tuple[StateColumn | Non
     meant: dict[StateValue, str] = {
         value: state for state, values in words.items() for value in values if value in column.values
     }
-    reasons = [
-        StateValueText.MEANINGS.render(
-            column=name, meanings=_meanings_text(meant), origin=known.origin or StateValueText.ITS_DEFAULT
-        )
-    ]
-    if rest := [value for value in known.values if value not in meant]:
-        reasons.append(StateValueText.MEANING_UNKNOWN.render(column=name, values=values_text(rest)))
-    return column, tuple(reasons)
+    meanings = StateValueText.MEANINGS.render(
+        column=name, meanings=_meanings_text(meant), origin=known.origin or StateValueText.ITS_DEFAULT
+    )
+    return column, (meanings,)
 
 
 def _meanings_of_numbers(name: str, known: KnownValues, *, flag: bool) -> tuple[StateColumn | None, tuple[str, ...]]:

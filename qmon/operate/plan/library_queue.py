@@ -13,6 +13,7 @@ from qmon.engines.base import Query
 from qmon.engines.sql import queries
 from qmon.engines.sql.condition_sql import GroupNames
 from qmon.engines.sql.queries import Name
+from qmon.libraries.library import statement_folder
 from qmon.libraries.library_catalog import built_in_libraries
 from qmon.libraries.recognition import find_group
 from qmon.model.groups.group import Group, State
@@ -25,6 +26,7 @@ class NoGate(Text):
     """Why a gate would be wrong for a library queue."""
 
     RETURNS_BY_INSERT = "{library} returns failed messages by INSERT, like a push: a pause would lose these messages"
+    OTHER_VERSION = "qmon does not know how version {version} of {library} returns failed messages"
     NO_QUEUE_COLUMN = "no column of {table} contains the queue of a pushed message"
 
 
@@ -40,7 +42,7 @@ DISCARDABLE_KINDS: Final = ("ready", "scheduled", "dead")
 _PUSH_MARKS: Final = {"pg-boss": ("state", "created"), "laravel": ("attempts", "0")}
 
 # Libraries that put a failed message back with the same INSERT as a push.
-_PUTS_BACK_LIKE_PUSH: Final = ("symfony-messenger",)
+_PUTS_BACK_LIKE_PUSH: Final = ("quartz", "quartz.net", "symfony-messenger")
 
 # Tables and sequences that a library's triggers write when jobs change, with the privileges that the triggers need.
 _TRIGGER_PRIVILEGES: Final[Mapping[str, Mapping[str, str]]] = {
@@ -89,13 +91,15 @@ class LibraryQueue:
         """Return why a gate cannot pause only the producers of this queue, or ``None`` if a gate can."""
         if self.group.library in _PUTS_BACK_LIKE_PUSH:
             return NoGate.RETURNS_BY_INSERT.render(library=self.group.library)
-        if self.group.queue is not None and (self.value is None or self.group.queue.lookup is not None):
+        if self.group.version:
+            return NoGate.OTHER_VERSION.render(version=self.group.version, library=self.group.library)
+        if self.group.queue is not None and (self.value is None or not self.group.queue.is_plain):
             return NoGate.NO_QUEUE_COLUMN.render(table=self.group.table)
         return None
 
     def statement_name(self, verb: Verb) -> str | None:
         """Return the name of the statement for this verb, or ``None`` if the library has none."""
-        folder = f"library/{self.group.library.replace('-', '_')}"
+        folder = f"library/{statement_folder(self.group.library, self.group.version)}"
         names = (f"{folder}/{self.prefix}{verb}", f"{folder}/{verb}")
         return next((name for name in names if name in _library_statements()), None)
 

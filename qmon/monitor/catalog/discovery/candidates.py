@@ -48,6 +48,8 @@ from qmon.monitor.catalog.state_values import (
     known_values,
     needs_list_of_states,
     states_due_never,
+    unexplained_values,
+    unexplained_values_text,
     unit_of_times,
     values_text,
     words_by_state,
@@ -383,12 +385,9 @@ def _with_queue_column(work: _Candidates, details: TableDetails, finding: Candid
 
 def _single_candidate(work: _Candidates, details: TableDetails, design: str = "") -> Candidate | None:
     """Return the finding for one table."""
-    state = find_state_column(details, "status")
     # Do not read rows yet. The checks below exclude most tables.
-    known = known_values(details, state[0].column_name) if state else KnownValues()
-    number = column_for_role("id", name_type_pairs(details.columns))
-    sequence = unowned_sequence(details.table.name, number, work.sequences) if number else None
-    shape = score_shape(details, state, known, sequence)
+    state, sequence, shape = _shape_in_catalog(details, work.sequences)
+    known = KnownValues()
     if shape.score < POSSIBLE - 0.2:
         return None
     if state is not None:
@@ -417,6 +416,29 @@ def _single_candidate(work: _Candidates, details: TableDetails, design: str = ""
         how = (*how, CandidateText.POPS_DELETE.render(deleted=deleted))
     missing = _missing_deletes(layout, details.activity)
     return Candidate(layout, round(shape.score, 2), tuple(shape.why), (*how, *zones), missing=missing)
+
+
+def _shape_in_catalog(
+    details: TableDetails, sequences: SequenceRows
+) -> tuple[tuple[ColumnRow, bool] | None, TableName | None, Shape]:
+    """Return a table's state column, its sequence and its score, without reading rows."""
+    state = find_state_column(details, "status")
+    known = known_values(details, state[0].column_name) if state else KnownValues()
+    number = column_for_role("id", name_type_pairs(details.columns))
+    sequence = unowned_sequence(details.table.name, number, sequences) if number else None
+    return state, sequence, score_shape(details, state, known, sequence)
+
+
+def explain_tables(catalog: Catalog, tables: Sequence[TableRow]) -> list[tuple[TableName, tuple[str, ...]]]:
+    """Return what suggests that each table is a queue, and what suggests that it is not, sorted by name.
+
+    A table without any evidence has no reasons. Raises the errors of ``Connection.fetch``.
+    """
+    columns, activity = catalog.read_columns(tables), catalog.read_activity(tables)
+    near = [t for t in tables if may_be_queue(t.table_name, columns.get(t.table_id, ()), activity.get(t.table_id))]
+    details, sequences = catalog.read_details(near), catalog.read_sequences()
+    why = {table_id: tuple(_shape_in_catalog(each, sequences)[2].why) for table_id, each in details.items()}
+    return [(t.name, why.get(t.table_id, ())) for t in sorted(tables, key=lambda table: str(table.name))]
 
 
 def _listed_candidate(
@@ -465,7 +487,9 @@ def _listed_candidate(
     if not (times or never_means_now or needs_list_of_states(words)):
         return None
     entry, means = states_by_values(details, layout, words, never_means_now=never_means_now)
-    return _written_candidate(layout, shape, means, _with_times(entry, times))
+    found = _written_candidate(layout, shape, means, _with_times(entry, times))
+    rest = unexplained_values(known, words)
+    return replace(found, how=(unexplained_values_text(layout.state.column, rest),)) if rest else found
 
 
 def _words_of_layout(
