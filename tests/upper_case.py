@@ -22,6 +22,7 @@ _OF_THE_WORDING: Final = (
     _TESTS / "architecture" / "test_manual.py",
     _TESTS / "architecture" / "test_reasons.py",
     _TESTS / "unit" / "test_words_by_engine.py",
+    _TESTS / "tui" / "test_glossary.py",
 )
 # The fixtures of tests that compare pictures of screens. Pictures show text.
 _PICTURES: Final = frozenset({"snap_compare", "snapshot"})

@@ -26,6 +26,8 @@ from qmon.stream.reading import ServeText
 from qmon.stream.sending import PollStream, SendingText
 from qmon.stream.serve_address import AddressText, parse_address
 from qmon.stream.served_source import ServedSource
+from qmon.tui.run import TerminalText
+from qmon.tui.shared.header import HeaderText
 from tests.cli.calling import call
 from tests.cli.conftest import PASSWORD
 from tests.cli.pseudo_terminal import Terminal
@@ -60,7 +62,7 @@ def test_who_cannot_be_read_is_told_why_in_one_line() -> None:
         assert has(refusal(url), SendingText.CHOOSE_TARGET, targets="shop, db1/mails")
         assert has(refusal(url + "none"), SendingText.NO_SUCH_TARGET, target="none", targets="shop, db1/mails")
         for target in ("shop", "db1/mails", "db1%2Fmails"):
-            assert "is not a terminal" in refusal(url + target), "it is there"
+            assert has(refusal(url + target), TerminalText.NO_TERMINAL), "it is there"
         assert has(refusal(url, "--interval", "1s"), ConnectText.POLLED_BY_SERVE)
     with listening() as other:
         why = ServeText.ANSWER.render(status=501, phrase="Not Implemented")
@@ -110,7 +112,7 @@ def test_a_password_is_needed_where_one_is_and_is_shown_nowhere(users: Path, cer
         assert has(done.stderr, ServeText.LOGIN_REJECTED, place=place)
         assert "QMON_PASSWORD" in done.stderr
         assert "hunter22" not in done.stderr
-        assert "is not a terminal" in refusal(named, *trusted, QMON_PASSWORD=PASSWORD)
+        assert has(refusal(named, *trusted, QMON_PASSWORD=PASSWORD), TerminalText.NO_TERMINAL)
         done = call("connect", named.replace("prometheus@", "prometheus:hunter22@"), *trusted)
         assert has(done.stderr, CredentialText.ON_COMMAND_LINE)
         assert has(done.stderr, ServeText.LOGIN_REJECTED, place=place, origin="the command line")
@@ -133,7 +135,7 @@ def test_the_dashboard_asks_for_the_password_and_shows_what_is_served(
         terminal.expect(ServeText.LOGIN_REJECTED.render(place=place, origin="typed"))
         terminal.expect("Password for 127.0.0.1:", times=2)
         terminal.type(PASSWORD)
-        terminal.expect("from serve at 127.0.0.1:")
+        terminal.expect(HeaderText.FROM_SERVE.render(address="127.0.0.1:"))
         terminal.expect("live")
         terminal.expect("staging")
         terminal.type("q")

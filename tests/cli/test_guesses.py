@@ -14,6 +14,7 @@ from qmon.config.chosen_target import TargetText
 from qmon.engines.postgres.postgres_errors import PostgresErrorText
 from qmon.model.formatting import DurationText
 from qmon.model.texts import Text
+from qmon.tui.run import TerminalText
 from tests.cli.calling import call
 from tests.wordings import has
 
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.server
 # Refuses connections at once.
 URL = "postgresql://me@127.0.0.1:1/shop"
 REFUSED = (PostgresErrorText.REFUSED, {"where": PostgresErrorText.HOST_PORT.render(host="127.0.0.1", port=1)})
-NO_TERMINAL = "standard input is not a terminal"
+NO_TERMINAL = (TerminalText.NO_TERMINAL, {"stream": "input"})
 
 
 @pytest.mark.parametrize(

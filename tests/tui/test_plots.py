@@ -17,7 +17,7 @@ from qmon.tui.plots.glyphs import BLANK, bar_rows, trace_line
 from qmon.tui.plots.history_series import MIN_DEPTH_SCALE, highest_value, plot_window_s, round_up, sample_reading
 from qmon.tui.plots.sparklines import sparklines_for
 from qmon.tui.plots.throughput import SIDE_BY_SIDE, throughput_lines
-from qmon.tui.queue.queue_panel import reading_lines
+from qmon.tui.queue.queue_panel import QueuePanelText, reading_lines
 from qmon.tui.spans import Line, line_width
 from tests.tui.scripted import history, queue
 from tests.wordings import has
@@ -164,7 +164,7 @@ def test_the_peak_is_the_same_on_all_panels_and_not_the_scale() -> None:
     small = queue("mails", ready=3, points=points)
     assert sparklines_for(small, 12)["ready"].top == MIN_DEPTH_SCALE
     assert has(text_of(small_plot_lines(small, 100, 3)), TrendsText.LABEL, peak="3")
-    assert "peak 3" in text_of(reading_lines(small, 120))
+    assert has(text_of(reading_lines(small, 120)), QueuePanelText.PEAK, value="3")
     row = rows_for([small], 120)[0]
     assert any(cell.endswith(" 3") and cell.startswith("▁") for cell, _ in row.cells)
 
