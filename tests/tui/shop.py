@@ -287,6 +287,7 @@ class Shop(Driver):
                 "owner_state": "dead" if number < 7 else "alive",
                 "attempts": 1 + number % 2,
                 "age_s": 840.0 - number,
+                "error": "deadlock victim" if number % 2 else None,
             }
             for number in range(12)
         ]

@@ -14,6 +14,7 @@ from qmon.operate.actions.purge import PurgeText
 from qmon.tui.actions.action_dialog import DialogStep
 from qmon.tui.actions.dialog_text import StepText
 from qmon.tui.message.message_screen import MessageScreenText
+from qmon.tui.widgets.pager import Pager
 from tests.contract.watching import installed
 from tests.facts import query
 from tests.jobs import HOSTILE, TABLE, fill, states
@@ -164,5 +165,6 @@ async def test_enter_opens_a_real_message_and_one_that_is_gone_leaves_what_was_l
         assert found is not None
         query(jobs, "DELETE FROM public.jobs")
         await d.pilot.press("n")
-        await d.until(lambda: has(d.text(), MessageScreenText.GONE), "it is gone")
+        payload = d.app.screen.query_one("#payload", Pager)
+        await d.until(lambda: has("\n".join(payload.plain_rows), MessageScreenText.GONE), "it is gone")
         assert found[0] in d.text(), "the list's own columns"
