@@ -262,7 +262,7 @@ class ChosenMessages:
         """Return the text of the statement that locks the messages."""
         return sql.statement("library/lock", self._names(late=False)).text
 
-    def prepare_batches(
+    def create_mover(
         self, sql: Sql, keep: Callable[[Values], None] | None = None, watch: FailureWatch | None = None
     ) -> MoveBatch:
         """Return the function that processes one batch.

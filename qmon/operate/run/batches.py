@@ -93,18 +93,18 @@ def _refusal_of(problem: QmonError) -> Refusal | None:
 class BatchWork:
     """Move the frozen rows of a plan. Requeue, purge and undo use this class.
 
-    ``begin`` creates what the operation needs and returns the function that moves one batch. ``read_message_name``
-    returns the readable name of a row.
+    ``create_mover`` creates what the operation needs and returns the function that moves one batch.
+    ``read_message_name`` returns the readable name of a row.
     """
 
     rows: RowSet
-    begin: Callable[[Sql, RunningOperation], MoveBatch]
+    create_mover: Callable[[Sql, RunningOperation], MoveBatch]
     read_message_name: Callable[[Sql, Mark], str]
 
     def __call__(self, sql: Sql, operation: RunningOperation, on_progress: OnProgress, stopped: StopRequested) -> None:
         """Move all rows, until ``stopped()`` is true."""
         sql.set_up_session("settle")
-        move = self.begin(sql, operation)
+        move = self.create_mover(sql, operation)
         batches = Batches(operation, sql.connection, self.rows.count, on_progress, stopped)
         batches.move_all(self.rows, move, partial(self.read_message_name, sql))
 
