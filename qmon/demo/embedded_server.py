@@ -21,7 +21,7 @@ from qmon.demo.account import Account, server_account
 from qmon.demo.demo_folder import DemoFolder, create_demo_folder
 from qmon.demo.guardian import Guardian
 from qmon.demo.programs import Programs, append_settings, is_accepting_connections, last_lines
-from qmon.errors import BadInput, Unreachable
+from qmon.errors import BadInput, ConnectionFailed
 from qmon.model.formatting import duration
 
 if sys.platform == "win32":
@@ -107,9 +107,9 @@ class EmbeddedServer:
 
     @property
     def pid(self) -> int:
-        """The postmaster's process id. Raises ``Unreachable`` if the postmaster is not running."""
+        """The postmaster's process id. Raises ``ConnectionFailed`` if the postmaster is not running."""
         if self._process is None or self._process.poll() is not None:
-            raise Unreachable("the embedded server is not running")
+            raise ConnectionFailed("the embedded server is not running")
         return self._process.pid
 
     @property
@@ -147,7 +147,7 @@ class EmbeddedServer:
 
         Raises:
             BadInput: the programs, an account for the server, or a folder is missing.
-            Unreachable: the server did not start within 120 s. The message ends with the server's last output.
+            ConnectionFailed: the server did not start within 120 s. The message ends with the server's last output.
         """
         if self.is_running:
             return
@@ -260,7 +260,7 @@ class EmbeddedServer:
             self.guardian.unregister_group(made.pid)
             secret.unlink(missing_ok=True)
         if made.returncode:
-            raise Unreachable(f"initdb failed: {last_lines(output)}")
+            raise ConnectionFailed(f"initdb failed: {last_lines(output)}")
 
     def _launch_server(self) -> None:
         place = self._require_folder()
@@ -268,9 +268,9 @@ class EmbeddedServer:
         deadline = time.monotonic() + _START_S
         while not is_accepting_connections(place.data, process.pid):
             if process.poll() is not None:
-                raise Unreachable(f"the embedded server did not start: {last_lines(place.log.read_bytes())}")
+                raise ConnectionFailed(f"the embedded server did not start: {last_lines(place.log.read_bytes())}")
             if time.monotonic() > deadline:
-                raise Unreachable(f"the embedded server did not become ready within {duration(_START_S)}")
+                raise ConnectionFailed(f"the embedded server did not become ready within {duration(_START_S)}")
             time.sleep(0.01)
 
     def _reap_process(self) -> None:

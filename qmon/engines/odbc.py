@@ -30,7 +30,7 @@ from qmon.engines.prepared_statements import KNOWN_NAMES, PreparedStatements
 from qmon.engines.result_records import check_columns, read_results
 from qmon.engines.secret import Secret
 from qmon.engines.sql.batch_text import PreparedTexts, join_statements, split_batch
-from qmon.errors import ConnectionLost, DeadlineExceeded, MissingDriver, OutcomeUnknown, QmonError, QueryFailed
+from qmon.errors import ConnectionLost, MissingDriver, OutcomeUnknown, QmonError, QueryFailed, StatementStopped
 from qmon.model.texts import Text
 
 
@@ -306,7 +306,7 @@ class OdbcConnection:
             return self._read_statements(
                 "batch", join_statements([prepared.text_for(bound.statement) for bound in bounds]), bounds
             )
-        except DeadlineExceeded:
+        except StatementStopped:
             raise
         except QueryFailed:
             prepared.forget_all()

@@ -286,7 +286,9 @@ def _check_fragmentation(
     """Read the fragmentation of one index, if the engine has such a probe."""
     fragments = FragmentationReader(engine)
     if fragments.is_supported:
-        yield _check_timed("fragmentation", spec.layout.queue, lambda: fragments.read(connection, statements, spec))
+        yield _check_timed(
+            "fragmentation", spec.layout.queue, lambda: fragments.read_next_index(connection, statements, spec)
+        )
 
 
 def _check_plans(
@@ -295,7 +297,7 @@ def _check_plans(
     """Read the plans of the queue's pops, if the engine records them."""
     plans = PlanReader(engine)
     if plans.is_supported:
-        yield _check_timed("plans", spec.layout.queue, lambda: plans.read(connection, statements, spec))
+        yield _check_timed("plans", spec.layout.queue, lambda: plans.read_plans(connection, statements, spec))
         for each in plans.take_new_plans():
             if each.unread:
                 yield Check("(plans)", each.queue, problem=each.unread, expected=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from qmon.engines.base import Connection, Target
-from qmon.errors import Unreachable
+from qmon.errors import ConnectionFailed
 from qmon.model.cost_budget import UNLIMITED
 from qmon.model.formatting import duration
 from qmon.model.groups.configured_queue import ConfiguredQueue
@@ -39,8 +39,8 @@ def view_over(
     """Return the figures of a target, with rates over at least ``over_s`` seconds, for ``qmon status``.
 
     The first catalog read may take as long as the poller allows, and is retried once. ``report``: called with a message
-    when qmon has to wait. ``first``: see ``open_poller``. Raises ``Unreachable`` if the target cannot be reached or
-    does not answer in time.
+    when qmon has to wait. ``first``: see ``open_poller``. Raises ``ConnectionFailed`` if the target cannot be reached
+    or does not answer in time.
     """
 
     def is_enough(views: Sequence[View]) -> bool:
@@ -59,7 +59,7 @@ def view_over(
         first=first,
     )
     if not views:
-        raise Unreachable(f"{target.name} does not answer")
+        raise ConnectionFailed(f"{target.name} does not answer")
     return views[-1]
 
 
@@ -76,8 +76,8 @@ def view_after(
     """Return the figures after ``polls`` polls, ``interval_s`` seconds apart. Rates need at least two polls.
 
     If ``undecided`` returns true for the newest figures, up to two more polls follow. If there is no time for these
-    polls, the newest figures are returned. ``first``: see ``open_poller``. Raises ``Unreachable`` if the target cannot
-    be reached or is lost, or if fewer than ``polls`` polls finish in time.
+    polls, the newest figures are returned. ``first``: see ``open_poller``. Raises ``ConnectionFailed`` if the target
+    cannot be reached or is lost, or if fewer than ``polls`` polls finish in time.
     """
 
     def is_enough(views: Sequence[View]) -> bool:
@@ -87,7 +87,7 @@ def view_after(
         target, layouts, interval_s=interval_s, timeout_s=timeout_s, is_enough=is_enough, first=first
     )
     if len(views) < polls and not in_time:
-        raise Unreachable(f"no answer within {duration(timeout_s)}: {len(views)} of {polls} polls finished")
+        raise ConnectionFailed(f"no answer within {duration(timeout_s)}: {len(views)} of {polls} polls finished")
     return views[-1]
 
 
@@ -106,8 +106,8 @@ def _collect_views(
     """Poll until there are enough views or the time is over. Return the views, and whether there are enough views.
 
     ``over_s``: seconds over which rates are measured. ``cold_s``: additional seconds if the first catalog read takes
-    long. If the target is lost during this read, qmon tries it again once. Raises ``Unreachable`` if the target cannot
-    be reached or is lost.
+    long. If the target is lost during this read, qmon tries it again once. Raises ``ConnectionFailed`` if the target
+    cannot be reached or is lost.
     """
     history, done = TargetHistory(window_s=max(over_s, RATE_WINDOW_S)), threading.Event()
     views: list[View] = []
@@ -147,5 +147,5 @@ def _collect_views(
         # end with the command.
         threading.Thread(target=poller.close, name="qmon-close", daemon=True).start()
     if problems:
-        raise Unreachable(problems[0])
+        raise ConnectionFailed(problems[0])
     return views, in_time

@@ -16,7 +16,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from qmon import __version__
-from qmon.errors import BadInput, ConnectionLost, PasswordNeeded, Unreachable, WrongPassword
+from qmon.errors import BadInput, ConnectionFailed, ConnectionLost, PasswordNeeded, WrongPassword
 from qmon.model.formatting import duration
 from qmon.model.texts import Text
 from qmon.monitor.notify.web import why_unreachable
@@ -65,7 +65,7 @@ class OpenStream:
     """An open connection whose first line was read. Not thread-safe, except for ``interrupt``.
 
     Raises ``BadInput`` if the other side is not a ``qmon serve`` of this version, does not serve the target, or refuses
-    the password. Raises ``PasswordNeeded`` if a password is missing. Raises ``Unreachable``.
+    the password. Raises ``PasswordNeeded`` if a password is missing. Raises ``ConnectionFailed``.
 
     Attributes:
         recorder: the id of the sender. If a new connection has another id, poll numbers have started again.
@@ -85,7 +85,7 @@ class OpenStream:
                 why = ServeText.NAME_CA.render(problem=why_unreachable(problem))
                 raise BadInput(ServeText.AT_PLACE.render(place=self._place, why=why)) from None
             if isinstance(problem, OSError):
-                raise Unreachable(
+                raise ConnectionFailed(
                     ServeText.UNREACHABLE.render(place=self._place, why=why_unreachable(problem))
                 ) from None
             if isinstance(problem, http.client.HTTPException | ValueError):
@@ -128,7 +128,7 @@ class OpenStream:
         if answer.status != 200:
             words = " ".join(answer.read(_MESSAGE_BYTES).decode("utf-8", "replace").split())
             problem = ServeText.REFUSED.render(place=self._place, words=words)
-            raise BadInput(problem) if answer.status in _PERMANENT_STATUSES else Unreachable(problem)
+            raise BadInput(problem) if answer.status in _PERMANENT_STATUSES else ConnectionFailed(problem)
 
     def _read_first(self, answer: http.client.HTTPResponse) -> tuple[str, SessionLine]:
         """Return the recorder's id and the session line."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qmon.api import OpenTarget, apply, open_target
-from qmon.errors import BadInput, Unreachable
+from qmon.errors import BadInput, ConnectionFailed
 from qmon.model.operation_records import Choice
 from tests.cli.calling import call
 from tests.contract.tables import JOBS, make
@@ -66,7 +66,7 @@ def test_the_status_is_that_of_the_command(shop: str) -> None:
 def test_what_is_not_there_is_said(shop: str) -> None:
     with pytest.raises(BadInput, match="there is no queue 'job' here"):
         open_target(shop).layout("job")
-    with pytest.raises(Unreachable, match="nothing listens"):
+    with pytest.raises(ConnectionFailed, match="nothing listens"):
         open_target("postgresql://me@127.0.0.1:1/none")
 
 

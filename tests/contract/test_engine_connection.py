@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.base import Connection, Rows, Session
-from qmon.errors import BadInput, ConnectionLost, DeadlineExceeded, PermissionMissing, QmonError, QueryFailed
+from qmon.errors import BadInput, ConnectionLost, PermissionMissing, QmonError, QueryFailed, StatementStopped
 from tests.contract.engines import open_target, opened, sql
 from tests.facts import query, wait_until
 
@@ -170,7 +170,7 @@ def test_rows_affected_are_counted(connection: Connection) -> None:
 
 def test_a_deadline_ends_the_statement_not_the_connection(database: str) -> None:
     with opened(database, Session("poll", statement_timeout_s=0.05)) as connection:
-        with pytest.raises(DeadlineExceeded) as caught:
+        with pytest.raises(StatementStopped) as caught:
             connection.fetch(sql("SELECT pg_sleep(60) AS s"))
         assert (caught.value.sqlstate, caught.value.query) == ("57014", "test/statement")
         assert is_good(connection)
@@ -181,7 +181,7 @@ def test_waiting_for_a_lock_has_its_own_deadline(database: str) -> None:
     with opened(database) as holder, opened(database, Session("poll", lock_timeout_s=0.02)) as connection:
         with holder.transaction():
             holder.execute(sql("LOCK TABLE t"))
-            with pytest.raises(DeadlineExceeded, match="could not get a lock in time"):
+            with pytest.raises(StatementStopped, match="could not get a lock in time"):
                 connection.fetch(sql("SELECT i FROM t"))
         assert is_good(connection)
 
@@ -192,7 +192,7 @@ def test_another_thread_cancels(connection: Connection, database: str) -> None:
         wait_until(lambda: runs(database, connection.session_id))
         connection.cancel()
         thread.join(120)
-        assert isinstance(out[0], DeadlineExceeded)
+        assert isinstance(out[0], StatementStopped)
         assert is_good(connection)
 
 
@@ -215,7 +215,7 @@ def test_a_cancel_at_any_moment_leaves_whole_results_or_none(connection: Connect
         begun.release()
         try:
             outcomes.append([len(rows.rows) for rows in connection.fetch_batch(asked)])
-        except DeadlineExceeded:
+        except StatementStopped:
             outcomes.append([])
     done.set()
     begun.release()
@@ -234,7 +234,7 @@ def test_a_frozen_server_is_survived() -> None:
         server.thaw()
         for one in (canceller, thread):
             one.join(120)
-        assert isinstance(out[0], DeadlineExceeded)
+        assert isinstance(out[0], StatementStopped)
         assert is_good(connection)
         connection.close()
 

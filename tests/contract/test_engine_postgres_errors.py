@@ -17,7 +17,15 @@ import pytest
 import qmon
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.base import Session
-from qmon.errors import BadInput, MissingDriver, NoConnectionLeft, PasswordNeeded, QmonError, Unreachable, WrongPassword
+from qmon.errors import (
+    BadInput,
+    ConnectionFailed,
+    MissingDriver,
+    NoConnectionLeft,
+    PasswordNeeded,
+    QmonError,
+    WrongPassword,
+)
 from tests.contract.engines import open_target, opened, sql, target
 from tests.facts import query, wait_until
 
@@ -53,7 +61,7 @@ def url(server: EmbeddedServer, user: str, password: str = "", database: str = "
     return f"postgresql://{user}{secret}@127.0.0.1:{server.port}/{database}{more}"
 
 
-def refusal(text: str, kind: type[QmonError] = Unreachable, session: Session = QUICK) -> QmonError:
+def refusal(text: str, kind: type[QmonError] = ConnectionFailed, session: Session = QUICK) -> QmonError:
     """Return the error of connecting: one line that begins with the target's name."""
     with pytest.raises(kind) as caught:
         open_target(text, session)
@@ -66,7 +74,7 @@ def refusal(text: str, kind: type[QmonError] = Unreachable, session: Session = Q
 
 def check(problem: QmonError, part: str, *, retryable: bool) -> None:
     assert part in str(problem)
-    assert isinstance(problem, Unreachable)
+    assert isinstance(problem, ConnectionFailed)
     assert problem.retryable is retryable
 
 
@@ -83,7 +91,9 @@ def check(problem: QmonError, part: str, *, retryable: bool) -> None:
 def test_what_the_server_refuses_for_good(
     guarded: EmbeddedServer, user: str, password: str, database: str, part: str
 ) -> None:
-    problem = refusal(url(guarded, user, password, database), WrongPassword if "no such user" in part else Unreachable)
+    problem = refusal(
+        url(guarded, user, password, database), WrongPassword if "no such user" in part else ConnectionFailed
+    )
     check(problem, part, retryable=False)
     assert password not in str(problem)
 
@@ -113,7 +123,7 @@ def test_a_password_of_any_characters_opens(guarded: EmbeddedServer) -> None:
 
 
 def test_no_traceback_shows_the_password(guarded: EmbeddedServer) -> None:
-    with pytest.raises(Unreachable) as caught:
+    with pytest.raises(ConnectionFailed) as caught:
         open_target(url(guarded, "joe", "wrong-hush"))
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
@@ -151,10 +161,10 @@ def test_no_access_rule_lets_us_in(guarded: EmbeddedServer) -> None:
     wait_until(lambda: _refused(url(guarded, "joe", PASSWORD)) is None, what="the rules are back")
 
 
-def _refused(text: str) -> Unreachable | None:
+def _refused(text: str) -> ConnectionFailed | None:
     try:
         open_target(text, QUICK).close()
-    except Unreachable as problem:
+    except ConnectionFailed as problem:
         return problem
     return None
 

@@ -14,7 +14,7 @@ from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.operation_records import Choice, OperationResult, OperationState, UndoState
 from qmon.operate.context import Permission, ReadOnly
-from qmon.operate.install.install_queue import install_queue, read_registry
+from qmon.operate.install.install_queue import install_queue, read_installed_layouts
 from qmon.operate.operator import Operator
 from tests.contract.operating import ANY_OWNER, HELD, applied, desk_at, stuck
 from tests.facts import connected, query
@@ -78,7 +78,7 @@ def test_how_many_attempts_there_are_is_said_at_installation_or_in_the_configura
 ) -> None:
     with opened(database) as connection:
         layout = install_queue(connection, ENGINE, design, schema="public", queue="orders", max_attempts=2).layout
-        assert read_registry(connection, ENGINE)["orders"] == layout
+        assert read_installed_layouts(connection, ENGINE)["orders"] == layout
         with pytest.raises(BadInput, match="does not count attempts"):
             install_queue(connection, ENGINE, "fifo", schema="public", queue="line", max_attempts=2)
         with pytest.raises(BadInput, match="after 1 to"):

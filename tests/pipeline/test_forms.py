@@ -26,7 +26,7 @@ from tests.schemas import valid
 
 def test_each_form_of_what_was_taken_in(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     @contextlib.contextmanager
-    def lake_here(context: typer.Context, *, brief: bool = True) -> Iterator[Lake]:
+    def lake_here(context: typer.Context, *, little_data: bool = True) -> Iterator[Lake]:
         yield Lake(spark, lake_path(context))
 
     monkeypatch.setattr(command, "open_lake", lake_here)

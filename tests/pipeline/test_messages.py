@@ -140,7 +140,7 @@ def here(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command uses the Spark of these tests, and must not end it."""
 
     @contextlib.contextmanager
-    def lake_here(context: typer.Context, *, brief: bool = True) -> Iterator[Lake]:
+    def lake_here(context: typer.Context, *, little_data: bool = True) -> Iterator[Lake]:
         yield Lake(spark, lake_path(context))
 
     monkeypatch.setattr(command, "open_lake", lake_here)

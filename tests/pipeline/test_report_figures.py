@@ -156,7 +156,7 @@ def test_hours_in_a_row_on_one_side_are_one_stretch_told_by_the_worst() -> None:
 def test_the_band_around_growth_is_where_its_ends_reach_the_best_hour() -> None:
     rng = random.Random(5)
     days = [(20_000 + n, 50 + 2 * n + rng.gauss(0, 4)) for n in range(21)]
-    trend = GrowthTrend.fit_days(days)
+    trend = GrowthTrend.fit(days)
     slope, intercept = linear_regression(*zip(*days, strict=True))
     assert (trend.slope, trend.rate_on(20_030)[0]) == pytest.approx((slope, intercept + slope * 20_030))
     reached = trend.day_reaching(200.0)

@@ -41,12 +41,12 @@ def test_a_queue_is_idle_where_all_of_it_was_seen_and_nothing_was_there(
     assert probes.is_idle({("q", probe): (sample,) for probe, sample in found.items()}) is idle
 
 
-def asked_for_states(*, learnt: bool, brief: bool = False, every_s: float = 1.0) -> list[bool]:
+def asked_for_states(*, learnt: bool, only_presence: bool = False, every_s: float = 1.0) -> list[bool]:
     """Return whether each of three polls reads state values that qmon does not know."""
     layout = replace(STATES, state=StateColumn("status", 1, None, 3, learnt=learnt))
     facts = TableFacts(1, order_by="id", indexes={"states": "ix"})
     probes = QueueProbes(StatementCache(Postgres(), (18, 0)), QueueSpec(layout, facts))
-    polls = [probes.statements_for_poll(every_s * n, 1, None, brief=brief) for n in range(3)]
+    polls = [probes.statements_for_poll(every_s * n, 1, None, only_presence=only_presence) for n in range(3)]
     return ["states" in {each.probe for each in poll} for poll in polls]
 
 
@@ -56,5 +56,5 @@ def test_states_are_checked_in_each_poll_if_their_values_were_guessed_from_rows(
 
 def test_states_are_checked_seldom_if_their_values_are_certain_or_the_queue_is_read_in_brief() -> None:
     assert asked_for_states(learnt=False) == [True, False, False]
-    assert asked_for_states(learnt=True, brief=True) == [True, False, False]
+    assert asked_for_states(learnt=True, only_presence=True) == [True, False, False]
     assert asked_for_states(learnt=False, every_s=COUNTING_S) == [True, True, True]

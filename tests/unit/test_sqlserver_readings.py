@@ -75,7 +75,9 @@ class Watch:
         return views[-1]
 
     def fragments(self) -> None:
-        self.slow._fragmentation_reader.read(self.at, StatementCache(SqlServer(), self.at.version), self.specs[0])
+        self.slow._fragmentation_reader.read_next_index(
+            self.at, StatementCache(SqlServer(), self.at.version), self.specs[0]
+        )
 
 
 def words(lines: Sequence[Line]) -> str:

@@ -187,14 +187,15 @@ def run_recorded(
     source: SnapshotSource,
     fold: Callable[[Snapshot], View],
     context: OperatorContext,
-    root: Path | None,
+    recordings_folder: Path | None,
     show: Callable[[SnapshotSource, Callable[[Snapshot], View], Recorder | None], int],
 ) -> int:
-    """Show a source, and record it below ``root`` if given. Return the exit code, which is 1 if recording stopped.
+    """Show a source, and record it below ``recordings_folder`` if given.
 
-    Raises ``BadInput`` before the dashboard opens if ``root`` is not writable.
+    Return the exit code, which is 1 if recording stopped. Raises ``BadInput`` before the dashboard opens if
+    ``recordings_folder`` is not writable.
     """
-    if root is None:
+    if recordings_folder is None:
         return show(source, fold, None)
     from qmon.recording.write.operations_watch import OperationsWatch
     from qmon.recording.write.recorder import Recorder
@@ -202,7 +203,11 @@ def run_recorded(
 
     target = context.target
     recorder = Recorder(
-        root, target.name, interval_s=source.interval_s, redact=context.redact, environment=target.environment
+        recordings_folder,
+        target.name,
+        interval_s=source.interval_s,
+        redact=context.redact,
+        environment=target.environment,
     )
     operations = OperationsWatch(context, recorder)
     recorded = RecordingSource(source, fold, recorder)

@@ -10,7 +10,7 @@ import typer
 from qmon.cli import options
 from qmon.cli.output import clean_text, print_output, print_report, print_table
 from qmon.cli.target_prompt import TARGET_HEADERS, target_row
-from qmon.errors import BadInput, MissingDriver, QmonError, Unreachable
+from qmon.errors import BadInput, ConnectionFailed, MissingDriver, QmonError
 from qmon.model.formatting import duration, milliseconds
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _connect_targets(rows: list[NamedTarget], config: Config) -> None:
         try:
             return calls.run_within(WAIT_S, log_in, lambda _: None, chosen.target.name)
         except CallTimeoutError:
-            return Unreachable(f"{chosen.target.name}: no answer within {duration(WAIT_S)}")
+            return ConnectionFailed(f"{chosen.target.name}: no answer within {duration(WAIT_S)}")
         except QmonError as problem:
             return problem
 

@@ -17,8 +17,8 @@ from qmon.engines.odbc_keywords import lookup_keyword
 from qmon.engines.postgres.missing_rights import OBJECT_KINDS, grant_for
 from qmon.errors import (
     BadInput,
+    ConnectionFailed,
     ConnectionLost,
-    DeadlineExceeded,
     LockTimeout,
     MissingDriver,
     NoConnectionLeft,
@@ -26,7 +26,7 @@ from qmon.errors import (
     PermissionMissing,
     QmonError,
     QueryFailed,
-    Unreachable,
+    StatementStopped,
     WrongPassword,
 )
 from qmon.model.texts import Text
@@ -86,7 +86,7 @@ def _unreachable_error(text: PostgresErrorText, *, retryable: bool) -> _MakeErro
 
     def make(found: re.Match[str], where: str, target: Target) -> QmonError:
         place = {"where": where} if "where" in text.fields else {}
-        return Unreachable(text.render(**found.groupdict(), **place), retryable=retryable)
+        return ConnectionFailed(text.render(**found.groupdict(), **place), retryable=retryable)
 
     return make
 
@@ -117,7 +117,7 @@ def _no_password_error(found: re.Match[str], where: str, target: Target) -> Qmon
 
 def _closed_database_error(found: re.Match[str], where: str, target: Target) -> QmonError:
     grant = grant_for("database", found[1], lookup_keyword(target.parameters, "UID", "Username") or "the_role", "")
-    return Unreachable(PostgresErrorText.DATABASE_CLOSED.render(database=found[1], grant=grant), retryable=False)
+    return ConnectionFailed(PostgresErrorText.DATABASE_CLOSED.render(database=found[1], grant=grant), retryable=False)
 
 
 NO_SEARCH_PATH: Final = PostgresErrorText.NO_SEARCH_PATH
@@ -207,7 +207,7 @@ def _classify_connecting(fault: DriverFault, target: Target) -> QmonError:
     for pattern, make in _CONNECTING_ERRORS:
         if found := re.search(pattern, words):
             return make(found, where, target)
-    return Unreachable(PostgresErrorText.CANNOT_BE_USED.render(where=where, text=words))
+    return ConnectionFailed(PostgresErrorText.CANNOT_BE_USED.render(where=where, text=words))
 
 
 def _missing_driver_error(fault: DriverFault, target: Target) -> QmonError:
@@ -231,7 +231,7 @@ def statement_error(fault: DriverFault, name: str, role: str, text: str) -> Qmon
         return ConnectionLost(PostgresErrorText.CONNECTION_LOST.render(text=words))
     line, state = f"{name}: {words}", fault.sqlstate
     if state == "57014":
-        return DeadlineExceeded(line, sqlstate=state, query=name)
+        return StatementStopped(line, sqlstate=state, query=name)
     if state == "55P03":
         return LockTimeout(PostgresErrorText.LOCK_TIMEOUT.render(query=name), sqlstate=state, query=name)
     if state == "42501":

@@ -21,7 +21,7 @@ from qmon.model.samples.polled_samples import BlockingSample, HeldSample, Writer
 from qmon.model.sessions.clients import statement_names
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.texts import Text
-from qmon.model.waits.lock_chains import LockChainLine, Role, SessionKey, build_lock_chains
+from qmon.model.waits.lock_chains import LockChainLine, LockRole, SessionKey, build_lock_chains
 
 
 class QueueLockText(Text):
@@ -156,7 +156,7 @@ def _find_heads(start: SessionKey, places: dict[SessionKey, LockChainLine]) -> s
         seen.add(key)
         above = places[key].blockers if key in places else ()
         looking += above
-        if not above or places[key].role is Role.CYCLE:
+        if not above or places[key].role is LockRole.CYCLE:
             heads.add(key)
     return heads
 

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from qmon.engines.base import Bound, Connection, Engine, Value
 from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
-from qmon.errors import DeadlineExceeded, PermissionMissing, QueryFailed
+from qmon.errors import PermissionMissing, QueryFailed, StatementStopped
 from qmon.model.layout.layout import TableName
 from qmon.model.layout.table_facts import Column
 from qmon.model.samples.polled_samples import PartialSample
@@ -296,7 +296,7 @@ class Catalog:
         ]
 
     def _has_plain(self, name: str, problem: QueryFailed) -> bool:
-        if isinstance(problem, PermissionMissing | DeadlineExceeded):
+        if isinstance(problem, PermissionMissing | StatementStopped):
             return False
         return queries.has_query(self.engine.name, name + _PLAIN_SUFFIX, self.connection.version)
 

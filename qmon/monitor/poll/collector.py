@@ -364,7 +364,9 @@ class Collector:
             statements.append(self._locked_tables.statement_for_sequences(sequences))
         for name, probes in queues.items():
             rows = ROW_LIMIT if focus.rows_of == name and focus.listing is None else None
-            statements += probes.statements_for_poll(now, self._sessions, rows, brief=name in self._checked_briefly)
+            statements += probes.statements_for_poll(
+                now, self._sessions, rows, only_presence=name in self._checked_briefly
+            )
             if focus.rows_of == name and focus.listing is not None:
                 statements += statements_for_page(self._statements, probes, focus.listing)
             statements += probes.statements_for_newest_id() if self._standby else []

@@ -16,7 +16,7 @@ from typing import Final
 
 from qmon import log
 from qmon.engines.base import Connection, Engine, Session
-from qmon.errors import BadInput, ConnectionLost, NoConnectionLeft, QmonError, StatementCancelled, Unreachable
+from qmon.errors import BadInput, ConnectionFailed, ConnectionLost, NoConnectionLeft, QmonError, StatementCancelled
 from qmon.model.cost_budget import Budget
 from qmon.model.formatting import duration
 from qmon.monitor.background.catalog_reading import CatalogReading, Resolve
@@ -249,7 +249,7 @@ class Poller:
                     f", because it took longer than {duration(max(attempt.allowed_s, _CANCEL_AFTER_S))}" if late else ""
                 )
                 # Retrying a refused password may lock the account.
-                hopeless = isinstance(problem, Unreachable) and not problem.retryable
+                hopeless = isinstance(problem, ConnectionFailed) and not problem.retryable
                 self._report_lost(attempt, f"{problem}{why}", hopeless=hopeless)
             except Exception as problem:  # show a bug in qmon on the screen and continue watching
                 self._report_lost(attempt, log.report_defect(problem))

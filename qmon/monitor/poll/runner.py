@@ -13,7 +13,7 @@ from typing import Final
 
 from qmon.engines.base import Connection
 from qmon.engines.result_records import to_records
-from qmon.errors import ConnectionLost, DeadlineExceeded, LockTimeout, PermissionMissing, QueryFailed
+from qmon.errors import ConnectionLost, LockTimeout, PermissionMissing, QueryFailed, StatementStopped
 from qmon.model.cost_budget import ProbeKey
 from qmon.model.probe_families import probe_family
 from qmon.model.reasons import Reason
@@ -283,7 +283,7 @@ class Runner:
                 for each in others:
                     if each.queue == statement.queue:
                         self._record_failure(each, problem)
-            return isinstance(problem, LockTimeout) or not isinstance(problem, DeadlineExceeded)
+            return isinstance(problem, LockTimeout) or not isinstance(problem, StatementStopped)
         self._in_flight.record_answer(statement.key)
         took = time.perf_counter() - began
         self._trip_s = min(self._trip_s, took)
@@ -301,7 +301,7 @@ class Runner:
         self._failing[statement.key] = (self._polls + _rest_polls(problem), failure)
 
     def _note_answer(self, problem: QueryFailed) -> None:
-        if isinstance(problem, DeadlineExceeded):
+        if isinstance(problem, StatementStopped):
             self._in_flight.record_late()
         else:
             self._in_flight.record_answer()
@@ -347,12 +347,12 @@ def _merge_parts(results: Results) -> Results:
 def _rest_polls(problem: QueryFailed) -> int:
     if isinstance(problem, PermissionMissing):
         return _REST_LONG
-    return _REST_SHORT if isinstance(problem, DeadlineExceeded) else _REST
+    return _REST_SHORT if isinstance(problem, StatementStopped) else _REST
 
 
 def _failure_reason(problem: QueryFailed) -> str:
     if isinstance(problem, LockTimeout):
         return Reason.LOCKED
-    if isinstance(problem, DeadlineExceeded):
+    if isinstance(problem, StatementStopped):
         return Reason.DEADLINE
     return problem.reason if isinstance(problem, PermissionMissing) else str(problem)

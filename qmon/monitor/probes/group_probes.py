@@ -12,7 +12,7 @@ from qmon.engines.base import Connection, Engine, Value
 from qmon.engines.result_records import to_records
 from qmon.engines.sql.queries import Name
 from qmon.model.groups.conditions import NEVER, ends_by_itself
-from qmon.model.groups.group import MOST_QUEUES, FoundGroup, State, StateKind
+from qmon.model.groups.group import MOST_QUEUES, ResolvedGroup, State, StateKind
 from qmon.model.layout.layout import Layout
 from qmon.model.probe_constants import COUNT_LIMIT
 from qmon.model.reasons import Reason
@@ -77,7 +77,7 @@ class _StateReading:
 class GroupProbes:
     """The probes of one group on one connection."""
 
-    def __init__(self, statements: StatementCache, found: FoundGroup, cost_s: Cost = _no_cost) -> None:
+    def __init__(self, statements: StatementCache, found: ResolvedGroup, cost_s: Cost = _no_cost) -> None:
         """Create the probes.
 
         ``cost_s``: returns the seconds that the statement of a queue and probe costs the server.
@@ -408,7 +408,7 @@ class GroupProbes:
         return [replace(statement, queue=self._layout_for(value).queue)]
 
 
-def read_queues(connection: Connection, engine: Engine, found: FoundGroup) -> tuple[Layout, ...]:
+def read_queues(connection: Connection, engine: Engine, found: ResolvedGroup) -> tuple[Layout, ...]:
     """Return the queues that have messages in the group's table now. Raises the errors of ``Connection.fetch``."""
     probes = GroupProbes(StatementCache(engine, connection.version), found)
     asked = [each for each in probes.statements_for_poll(time.monotonic(), None, 0) if each.record is GroupStateSample]
@@ -425,7 +425,7 @@ class TargetGroups:
         self._statements, self._cost_s = statements, cost_s
         self._probes: dict[str, GroupProbes] = {}
 
-    def watch_groups(self, found: Iterable[FoundGroup]) -> frozenset[str]:
+    def watch_groups(self, found: Iterable[ResolvedGroup]) -> frozenset[str]:
         """Watch these groups from the next poll on; return their names. The state of unchanged groups is kept."""
         before = self._probes
         self._probes = {}
@@ -472,7 +472,7 @@ class TargetGroups:
 
     def queue_samples(
         self, results: Results, now: float, server_at: float, counters: Mapping[int, CounterSample]
-    ) -> Iterator[tuple[FoundGroup, tuple[QueueSamples, ...]]]:
+    ) -> Iterator[tuple[ResolvedGroup, tuple[QueueSamples, ...]]]:
         """Yield each group with its queues as read in this poll; see ``GroupProbes.record_results``."""
         for probes in self._probes.values():
             probes.record_results(results, now, server_at)

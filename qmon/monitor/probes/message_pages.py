@@ -15,7 +15,7 @@ from qmon.engines.sql.condition_sql import GroupNames
 from qmon.engines.sql.list_page import ColumnTest, NotNullTest, PagePart, PageRows, RowTest, TimeTest
 from qmon.engines.sql.queries import Name
 from qmon.model.groups.conditions import AnyOf, Condition, IsNull
-from qmon.model.groups.group import FoundGroup
+from qmon.model.groups.group import ResolvedGroup
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.list_states import FAILED, failed_states, reason_without_list, row_state
 from qmon.model.layout.table_facts import ListPath
@@ -181,7 +181,7 @@ def closer_listing(probes: QueueProbes, listing: PageRequest, results: Results) 
 
 
 def statements_for_group_page(
-    statements: StatementCache, found: FoundGroup, layout: Layout, listing: PageRequest
+    statements: StatementCache, found: ResolvedGroup, layout: Layout, listing: PageRequest
 ) -> list[ProbeStatement]:
     """Return the statements that read a page of a group's queue; empty if no index gives the rows an order."""
     path = _walk_path(found, layout)
@@ -199,7 +199,7 @@ def statements_for_group_page(
 
 def _group_state_statement(
     statements: StatementCache,
-    found: FoundGroup,
+    found: ResolvedGroup,
     layout: Layout,
     listing: PageRequest,
     one: _StateList,
@@ -235,7 +235,9 @@ def _group_state_statement(
     return statements.uncached_statement_for(GROUP_PAGE_PROBE, ListedSample, values, names, layout.queue)
 
 
-def group_page_from_results(found: FoundGroup, layout: Layout, listing: PageRequest, results: Results) -> Page | None:
+def group_page_from_results(
+    found: ResolvedGroup, layout: Layout, listing: PageRequest, results: Results
+) -> Page | None:
     """Return the messages of a group's page and its description; see ``page_from_results``."""
     path = _walk_path(found, layout)
     if why := reason_without_list(layout, listing.state):
@@ -250,7 +252,7 @@ def group_page_from_results(found: FoundGroup, layout: Layout, listing: PageRequ
     return messages, replace(page, looked=max(page.looked for _, page in pages))
 
 
-def _walk_path(found: FoundGroup, layout: Layout) -> ListPath | None:
+def _walk_path(found: ResolvedGroup, layout: Layout) -> ListPath | None:
     """Return the index by which to read. An index that begins with the queue column needs a queue name."""
     named = layout.part is not None and layout.part.value is not None
     return found.walk if found.walk is None or found.walk.within is None or named else None

@@ -137,27 +137,27 @@ class QueueProbes:
         return probe if probe is not None and self._statements.has_probe(probe) else None
 
     def statements_for_poll(
-        self, now: float, session_count: int, message_limit: int | None, *, brief: bool = False
+        self, now: float, session_count: int, message_limit: int | None, *, only_presence: bool = False
     ) -> list[ProbeStatement]:
         """Return the statements of this poll. ``now``: our clock, seconds.
 
         ``message_limit``: how many messages the screen shows.
 
-        ``brief``: return only statements that find out whether there are messages.
+        ``only_presence``: return only statements that find out whether there are messages.
         """
         asked = self._ring_statements(session_count)
-        asked += self._head_and_locked_statements(brief=brief)
-        asked += self._progress_statements(brief=brief)
+        asked += self._head_and_locked_statements(only_presence=only_presence)
+        asked += self._progress_statements(only_presence=only_presence)
         asked += self._blocked_state_statements()
         asked += self._server_count_statements()
         asked += self._empty_statements()
-        counts = now - self.memo.counted_at >= (COUNTING_BRIEF_S if brief else COUNTING_S)
+        counts = now - self.memo.counted_at >= (COUNTING_BRIEF_S if only_presence else COUNTING_S)
         if counts:
             asked += self._scheduled_and_dead_statements()
             self.memo.counted_at = now
         # If the known state values come from rows, a row may have a new value. No figure includes such rows until the
         # value is known.
-        if counts or (not brief and self.layout.state is not None and self.layout.state.learnt):
+        if counts or (not only_presence and self.layout.state is not None and self.layout.state.learnt):
             asked += self._state_value_statements()
         if message_limit:
             asked += self._message_statements(message_limit)
@@ -241,7 +241,7 @@ class QueueProbes:
         progress = first_record(results, self._progress_probe_name, queue)
         return progress is not None and progress.in_progress == 0
 
-    def _head_and_locked_statements(self, *, brief: bool) -> list[ProbeStatement]:
+    def _head_and_locked_statements(self, *, only_presence: bool) -> list[ProbeStatement]:
         probe = self.head_probe_name
         if probe is None:
             return []
@@ -252,7 +252,7 @@ class QueueProbes:
         if probe in WALK_PROBES:
             values |= {"walk": _WALK, "table_id": self.facts.table_id}
         asked = [self._statement_for(probe, WalkSample if probe in WALK_PROBES else HeadSample, values)]
-        if not brief and (held := self.locked_rows_probe_name) is not None and held in _HELD_PROBES.values():
+        if not only_presence and (held := self.locked_rows_probe_name) is not None and held in _HELD_PROBES.values():
             limit = max(memo.head_limit, HELD_AT_LEAST)
             asked.append(self._statement_for(held, HeldSample, {"limit": limit, "head": memo.head_bound()}))
         return asked
@@ -309,14 +309,14 @@ class QueueProbes:
     def _progress_probe_name(self) -> str:
         return "progress_oldest" if self.is_longest_first else "progress"
 
-    def _progress_statements(self, *, brief: bool) -> list[ProbeStatement]:
+    def _progress_statements(self, *, only_presence: bool) -> list[ProbeStatement]:
         state = self.layout.state
         if state is None or state.in_progress is None or "progress" not in self.facts.indexes:
             return []
         asked = []
         values: dict[str, Value] = {"limit": COUNT_ROWS}
         asked.append(self._statement_for(self._progress_probe_name, ProgressSample, values))
-        if not brief and not self.layout.has_known_time(self.layout.started_at) and self.layout.id is not None:
+        if not only_presence and not self.layout.has_known_time(self.layout.started_at) and self.layout.id is not None:
             asked.append(self._statement_for("progress_ids", ProgressIdSample, values))
         return asked
 

@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import Final
 
 from qmon.engines.base import Connection
-from qmon.errors import DeadlineExceeded, LockTimeout, QmonError, QueryFailed
+from qmon.errors import LockTimeout, QmonError, QueryFailed, StatementStopped
 from qmon.model.operation_records import Progress
 from qmon.model.texts import Text
 from qmon.operate.context import OnProgress, StopRequested
@@ -192,7 +192,7 @@ class Batches:
                 return
             try:
                 self._move_or_split(some, move, locked, again=again)
-            except DeadlineExceeded:
+            except StatementStopped:
                 if not self._stopped():
                     raise
                 self._cancel_operation()

@@ -104,11 +104,11 @@ class Recorder:
     These three methods may be called from any thread.
 
     Args:
-        root: the folder of all recordings.
+        recordings_folder: the folder of all recordings.
         target: the target's name, free of secrets.
         interval_s: requested seconds between polls.
         redact: applies the configured redaction to statements and payloads.
-        payloads: also record payloads and last errors of messages.
+        record_payloads: also record payloads and last errors of messages.
         environment: the target's environment, such as ``prod``.
         rows_files: also write a Parquet file for each sealed segment, if pyarrow is installed. Needs 100 MB of memory.
         clock: seconds since the epoch.
@@ -119,12 +119,12 @@ class Recorder:
 
     def __init__(
         self,
-        root: Path,
+        recordings_folder: Path,
         target: str,
         *,
         interval_s: float,
         redact: Callable[[str], str] = lambda text: text,
-        payloads: bool = False,
+        record_payloads: bool = False,
         environment: str = "",
         rows_files: bool = False,
         clock: Callable[[], float] = time.time,
@@ -139,17 +139,17 @@ class Recorder:
             target, "", "", __version__, local_zone(), interval_s, clock(), socket.gethostname(), environment
         )
         try:
-            for found in salvage_segments(root):
+            for found in salvage_segments(recordings_folder):
                 _LOG.warning(
                     "an earlier recorder did not close %s; %s lines were recovered",
                     found.path or RecorderText.ITS_FILE,
                     found.lines,
                 )
             self._writer = RollingWriter(
-                root,
+                recordings_folder,
                 secrets.token_hex(6),
                 session,
-                recording_cover(redact, payloads=payloads),
+                recording_cover(redact, payloads=record_payloads),
                 on_sealed=write_rows_if_possible if rows_files else None,
             )
             self._writer.open_segment(clock(), ())

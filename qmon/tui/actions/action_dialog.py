@@ -104,7 +104,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
             yield Lines(id="act-problem", most=2)
             with Horizontal(id="act-buttons"):
                 yield Lines(id="act-hint")
-                yield Button(VERBS[self._request.kind], hot=True, id="act-do")
+                yield Button(VERBS[self._request.kind], changes_data=True, id="act-do")
                 yield Button("Cancel", id="act-close")
 
     def on_mount(self) -> None:

@@ -8,7 +8,7 @@ from qmon.model import formatting
 from qmon.model.samples.polled_samples import BlockingSample
 from qmon.model.snapshot import SESSIONS_PROBE
 from qmon.model.view import View
-from qmon.model.waits.lock_chains import LockChainLine, LockChains, Role, SessionKey
+from qmon.model.waits.lock_chains import LockChainLine, LockChains, LockRole, SessionKey
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, entry_lines
@@ -86,11 +86,11 @@ COLUMNS: Final = (
 )
 
 STATES: Final = {
-    Role.IDLE: ("idle in transaction", "alarm"),
-    Role.PREPARED: ("prepared", "alarm"),
-    Role.RUNNING: ("running", "accent"),
-    Role.CYCLE: ("in a cycle", "alarm"),
-    Role.WAITING: ("waiting", "text"),
+    LockRole.IDLE: ("idle in transaction", "alarm"),
+    LockRole.PREPARED: ("prepared", "alarm"),
+    LockRole.RUNNING: ("running", "accent"),
+    LockRole.CYCLE: ("in a cycle", "alarm"),
+    LockRole.WAITING: ("waiting", "text"),
 }
 
 
@@ -150,7 +150,7 @@ def _row(place: LockChainLine, key: str) -> GridRow:
         key,
         (
             (_tree_text(place), "strong" if place.is_head else "text"),
-            (_state_text(s) if place.role is Role.RUNNING else state, tone),
+            (_state_text(s) if place.role is LockRole.RUNNING else state, tone),
             (formatting.count(place.blocks) if place.blocks else "", "alarm" if place.is_head else "text"),
             (
                 formatting.duration(s.waiting_s)
@@ -249,15 +249,15 @@ def panel_lines(place: LockChainLine | None, cells: int, rows: int) -> list[Line
 def _situation_text(place: LockChainLine) -> str:
     s = place.session
     parts = []
-    if place.role is Role.IDLE:
+    if place.role is LockRole.IDLE:
         parts.append(f"{s.state}{_duration_suffix(s.state_s)}: the session runs no statement and keeps its locks")
-    elif place.role is Role.PREPARED:
+    elif place.role is LockRole.PREPARED:
         parts.append(
             "a transaction without a session, prepared for a two-phase commit: holds its locks until commit or rollback"
         )
-    elif place.role is Role.CYCLE:
+    elif place.role is LockRole.CYCLE:
         parts.append("part of a cycle (deadlock): the server will cancel one of the sessions to end the deadlock")
-    elif place.role is Role.RUNNING:
+    elif place.role is LockRole.RUNNING:
         undone = f", {formatting.percent(s.undone)} of its rollback is done" if s.undone is not None else ""
         parts.append(f"{_state_text(s)}{_duration_suffix(s.state_s)}{undone}")
     if place.blockers:

@@ -15,8 +15,8 @@ from qmon.tui.fleet.fleet_app import FleetApp
 from qmon.tui.fleet.fleet_screen import FleetScreen
 from qmon.tui.fleet.member import Member
 from qmon.tui.overview import queue_rows as overview
-from qmon.tui.overview.arranged_screen import ArrangedScreen
 from qmon.tui.overview.panels import proof_lines
+from qmon.tui.overview.queue_list_screen import QueueListScreen
 from qmon.tui.sanitize import clean
 from qmon.tui.status import Shown
 from qmon.tui.widgets.filter_bar import filter_items
@@ -32,7 +32,7 @@ COLUMNS: Final = (
 _KEY_SEPARATOR: Final = "\0"
 
 
-class AllQueuesScreen(ArrangedScreen, FleetScreen):
+class AllQueuesScreen(QueueListScreen, FleetScreen):
     """The queues of all targets."""
 
     NAME = "all-queues"
@@ -55,7 +55,7 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
         return ALL_TARGETS
 
     @property
-    def usual_columns(self) -> tuple[GridColumn, ...]:
+    def base_columns(self) -> tuple[GridColumn, ...]:
         return COLUMNS
 
     @property
@@ -80,7 +80,7 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
         self.grid.use_columns(self.columns)
         made = [rows[of[id(queue)].name][queue.name] for queue in kept]
         arranged = self.row_arranger.arrange_rows(
-            made, self.usual_columns, self.columns, lambda key: self._queue_for_row(key)[1]
+            made, self.base_columns, self.columns, lambda key: self._queue_for_row(key)[1]
         )
         self.grid.show(arranged, sorted_by=self.sorted_by, empty=empty)
         self._draw_why(now)

@@ -359,11 +359,11 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     # ------------------------------------------------------------------------------------------ sort and filter
 
     def action_sort(self) -> None:
-        sorts = self.sort_columns()
+        sorts = self.sortable_columns()
         at = sorts.index(self.sorted_by[0]) if self.sorted_by[0] in sorts else -1
         self._sort_by(sorts[(at + 1) % len(sorts)])
 
-    def sort_columns(self) -> Sequence[str]:
+    def sortable_columns(self) -> Sequence[str]:
         """Return the columns that ``s`` cycles through."""
         return self.SORT_COLUMNS
 

@@ -22,7 +22,7 @@ import typer
 
 from qmon import __version__, files, log
 from qmon.cli.output import Format, print_output, print_report
-from qmon.errors import BadInput, QmonError, Unreachable
+from qmon.errors import BadInput, ConnectionFailed, QmonError
 from qmon.model.formatting import duration
 from qmon.redact import COVER, hide_secrets, hide_values
 
@@ -258,7 +258,7 @@ def _snapshot_object(at: ConnectedTarget) -> object:
 
 
 def _poll_once(at: ConnectedTarget) -> Snapshot:
-    """Poll once. Raises ``Unreachable`` if no poll succeeds in time."""
+    """Poll once. Raises ``ConnectionFailed`` if no poll succeeds in time."""
     from qmon.model.cost_budget import UNLIMITED
     from qmon.model.snapshot import Snapshot
     from qmon.monitor.open import open_poller
@@ -282,7 +282,9 @@ def _poll_once(at: ConnectedTarget) -> Snapshot:
     done.wait(_POLL_TIMEOUT_S)
     poller.close()
     if not found:
-        raise Unreachable(problems[0] if problems else BundleText.NO_POLL.render(duration=duration(_POLL_TIMEOUT_S)))
+        raise ConnectionFailed(
+            problems[0] if problems else BundleText.NO_POLL.render(duration=duration(_POLL_TIMEOUT_S))
+        )
     return found[0]
 
 

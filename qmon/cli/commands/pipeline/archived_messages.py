@@ -73,7 +73,7 @@ def messages(
         archives = [find_archive(at.connection, at.engine, layout) for layout in layouts]
         known, redact = at.target, at.config.settings.redact
     _export_password(known)
-    with open_lake(context, brief=False) as place:
+    with open_lake(context, little_data=False) as place:
         from qmon.pipeline.messages.message_intake import MessageIntake, find_archives
         from qmon.pipeline.repeat import repeat_step
 

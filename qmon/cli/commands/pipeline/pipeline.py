@@ -100,8 +100,8 @@ def run(
     recordings = files.expand_home(recordings)
     if "://" not in recordings and not Path(recordings).is_dir():  # checked before Spark starts and creates a lake
         raise BadInput(PipelineText.NO_RECORDINGS.render(path=recordings))
-    brief = not continuous and unread_bytes(Path(recordings)) < _BRIEF_BYTES
-    with open_lake(context, brief=brief) as target:
+    little_data = not continuous and unread_bytes(Path(recordings)) < _BRIEF_BYTES
+    with open_lake(context, little_data=little_data) as target:
         from qmon.pipeline.ingest.segment_intake import SegmentIntake
         from qmon.pipeline.ingest.segment_intake import run_intake as take_in
 

@@ -16,7 +16,7 @@ from qmon.libraries.recognition import (
 from qmon.model.config_reader import suggest_nearest
 from qmon.model.groups.conditions import TableColumn, table_column
 from qmon.model.groups.enum_labels import Labels, drop_missing_labels
-from qmon.model.groups.group import FoundGroup, Group, Steps, find_state_column
+from qmon.model.groups.group import Group, ResolvedGroup, Steps, find_state_column
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.layout.time_zones import UTC_ZONE, Zone
 from qmon.model.snapshot import ProbeFailure
@@ -25,14 +25,14 @@ from qmon.monitor.catalog.catalog import Catalog, TableDetails, TableRow
 from qmon.monitor.catalog.column_zones import zone_in_group
 from qmon.monitor.catalog.state_values import enum_labels
 
-Details = Callable[[TableName], TableDetails]
+ReadDetails = Callable[[TableName], TableDetails]
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryQueues:
     """The groups, single-table queues and tables of libraries. ``problems``: for example, unreadable tables."""
 
-    groups: tuple[FoundGroup, ...] = ()
+    groups: tuple[ResolvedGroup, ...] = ()
     layouts: tuple[Layout, ...] = ()
     tables: frozenset[TableName] = frozenset()
     problems: tuple[ProbeFailure, ...] = ()
@@ -42,17 +42,19 @@ class LibraryQueues:
 def find_library_queues(
     catalog: Catalog,
     tables: Sequence[TableRow],
-    names: Collection[str] | None,
-    details: Details,
-    local: Callable[[], Zone],
+    library_names: Collection[str] | None,
+    read_details: ReadDetails,
+    read_server_zone: Callable[[], Zone],
 ) -> LibraryQueues:
     """Return the tables of known libraries.
 
-    ``names``: search only for these libraries; a library that is not found becomes a problem. ``details``, ``local``:
-    see ``resolve_configured_group``.
+    ``library_names``: search only for these libraries; a library that is not found becomes a problem. ``read_details``,
+    ``read_server_zone``: see ``resolve_configured_group``.
     """
     known = [
-        each for each in all_libraries() if each.engine == catalog.engine.name and (not names or each.name in names)
+        each
+        for each in all_libraries()
+        if each.engine == catalog.engine.name and (not library_names or each.name in library_names)
     ]
     any_name = any(library.queues for library in known)
     near = [table for table in tables if any_name or may_belong_to_library(table.table_name, known)]
@@ -67,10 +69,10 @@ def find_library_queues(
     there = {each.library.name for each in found} | {each.library for each in single}
     problems = [
         _library_problem(name, "its tables were not found; to see why: qmon queues TARGET --explain")
-        for name in sorted(set(names or ()) - there)
+        for name in sorted(set(library_names or ()) - there)
     ]
     rows = {table.name: table for table in tables}
-    groups: list[FoundGroup] = []
+    groups: list[ResolvedGroup] = []
     of_each = [(each.library.name, each.tables, each.groups) for each in found]
     of_each += [(each.library, frozenset({each.table}), (each,)) for each in single if isinstance(each, Group)]
     for library, own, parts in of_each:
@@ -80,7 +82,7 @@ def find_library_queues(
             for table in hidden
         ]
         try:
-            groups += [] if hidden else [_resolve_group(group, rows, details, local) for group in parts]
+            groups += [] if hidden else [_resolve_group(group, rows, read_details, read_server_zone) for group in parts]
         except BadInput as problem:
             problems.append(_library_problem(library, str(problem)))
     lines = explain_recognition(known, catalog.engine.name, named)
@@ -94,15 +96,17 @@ def find_library_queues(
     )
 
 
-def resolve_configured_group(group: Group, details: Details, local: Callable[[], Zone]) -> FoundGroup:
+def resolve_configured_group(
+    group: Group, read_details: ReadDetails, read_server_zone: Callable[[], Zone]
+) -> ResolvedGroup:
     """Return a group of the configuration, with the schema of its table and the time zones of its times.
 
-    ``details``: returns a table's details from the catalog. ``local``: returns the server's local time zone. Raises
-    ``BadInput`` if a column does not exist or the time zone of its times is unknown, and the errors of ``details``.
-    If the group does not define rates, new rows may give the push rate. This requires that the server numbers the rows
-    and that finished rows stay.
+    ``read_details``: returns a table's details from the catalog. ``read_server_zone``: returns the server's local time
+    zone. Raises ``BadInput`` if a column does not exist or the time zone of its times is unknown, and the errors of
+    ``read_details``. If the group does not define rates, new rows may give the push rate. This requires that the server
+    numbers the rows and that finished rows stay.
     """
-    own = details(group.table)
+    own = read_details(group.table)
     group = replace(group, table=own.table.name)
     stay = any(state.kind == "done" for state in group.states)
     if stay and not group.steps and not group.counters and _can_seek_newest_row(own, group.id):
@@ -112,28 +116,30 @@ def resolve_configured_group(group: Group, details: Details, local: Callable[[],
     uses = group.columns_read
     for table, name in sorted(uses.columns):
         if table not in found:
-            found[table] = details(TableName(group.schema, table))
+            found[table] = read_details(TableName(group.schema, table))
         if found[table].column(name) is None:
             near = suggest_nearest(name, [column.column_name for column in found[table].columns])
             raise BadInput(f"{found[table].table.name} has no column {name!r}{near}")
     zones: list[tuple[tuple[str, str], Zone]] = []
     for table, name in sorted(uses.times):
         if (column := found[table].column(name)) is not None:
-            zones.append(((table, name), zone_in_group(group, found[table], column, local)))
+            zones.append(((table, name), zone_in_group(group, found[table], column, read_server_zone)))
     for steps in group.steps:
         if steps.at is not None and dict(zones)[steps.table, steps.at] != UTC_ZONE:
             raise BadInput(
                 f"{steps.table}.{steps.at} has no time zone: `at` needs a column with a time zone, or with UTC times"
             )
     walk = walk_path_for(own, (group.id,), _queue_column(group))
-    labels = _read_labels(group, details)
+    labels = _read_labels(group, read_details)
     group = replace(
         drop_missing_labels(group, labels),
         zones=tuple(zones),
-        types=_payload_and_error_types(group, details),
+        types=_payload_and_error_types(group, read_details),
     )
     tables = tuple((name, each.table.table_id) for name, each in found.items())
-    return FoundGroup(group, own.table.table_id, own.table.estimated_rows, walk, _state_labels(group, labels), tables)
+    return ResolvedGroup(
+        group, own.table.table_id, own.table.estimated_rows, walk, _state_labels(group, labels), tables
+    )
 
 
 def _can_seek_newest_row(table: TableDetails, id_column: str) -> bool:
@@ -145,17 +151,17 @@ def _can_seek_newest_row(table: TableDetails, id_column: str) -> bool:
 
 
 def _resolve_group(
-    group: Group, rows: dict[TableName, TableRow], details: Details, local: Callable[[], Zone]
-) -> FoundGroup:
+    group: Group, rows: dict[TableName, TableRow], read_details: ReadDetails, read_server_zone: Callable[[], Zone]
+) -> ResolvedGroup:
     if group.source is LayoutSource.CONFIGURATION:
-        return resolve_configured_group(group, details, local)
-    walk = walk_path_for(details(group.table), (group.id,), _queue_column(group))
-    labels = _read_labels(group, details)
+        return resolve_configured_group(group, read_details, read_server_zone)
+    walk = walk_path_for(read_details(group.table), (group.id,), _queue_column(group))
+    labels = _read_labels(group, read_details)
     found, row = drop_missing_labels(group, labels), rows[group.table]
-    found = replace(found, types=_payload_and_error_types(group, details))
+    found = replace(found, types=_payload_and_error_types(group, read_details))
     named = {table for table, _ in found.columns_read.columns}
     tables = tuple((name, rows[TableName(group.schema, name)].table_id) for name in sorted(named))
-    return FoundGroup(found, row.table_id, row.estimated_rows, walk, _state_labels(found, labels), tables)
+    return ResolvedGroup(found, row.table_id, row.estimated_rows, walk, _state_labels(found, labels), tables)
 
 
 def _state_labels(group: Group, labels: Labels) -> frozenset[str] | None:
@@ -164,21 +170,21 @@ def _state_labels(group: Group, labels: Labels) -> frozenset[str] | None:
     return None if found is None else labels.get((group.table.name, found[0].name))
 
 
-def _read_labels(group: Group, details: Details) -> Labels:
+def _read_labels(group: Group, read_details: ReadDetails) -> Labels:
     """Return the labels of each enum column that the group reads."""
     found: dict[TableColumn, frozenset[str]] = {}
     for table, name in sorted(group.columns_read.columns):
-        of_table = details(TableName(group.schema, table))
+        of_table = read_details(TableName(group.schema, table))
         # If a lock blocked the reading, there are no labels here, although the enum may have labels.
         if labels := enum_labels(of_table, name):
             found[table, name] = frozenset(labels)
     return found
 
 
-def _payload_and_error_types(group: Group, details: Details) -> tuple[tuple[TableColumn, str], ...]:
+def _payload_and_error_types(group: Group, read_details: ReadDetails) -> tuple[tuple[TableColumn, str], ...]:
     """Return the types of the columns with the message and its error."""
     columns = [table_column(each, group.table.name) for each in (group.payload, group.error) if each is not None]
-    found = {each: details(TableName(group.schema, each[0])).column(each[1]) for each in columns}
+    found = {each: read_details(TableName(group.schema, each[0])).column(each[1]) for each in columns}
     return tuple((each, column.type_name) for each, column in found.items() if column is not None)
 
 
