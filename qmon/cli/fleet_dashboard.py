@@ -92,7 +92,7 @@ def _open_fleet_target(
     from qmon.tui import ActionRunner, redacting_fold
     from qmon.tui.fleet.member import FleetTarget
 
-    def opened(target: Target) -> None:
+    def create_action_runner(target: Target) -> None:
         """Create the action runner and the operations watch. Both need the password, which ``target`` contains."""
         context = replace(each, target=target).operator_context(read_only=read_only)
         made.runner = ActionRunner(context)
@@ -102,7 +102,9 @@ def _open_fleet_target(
             recording.operations = OperationsWatch(context, recording.recorder)
 
     redact, name = build_redactor(each.config.settings.redact), each.target.name
-    source: SnapshotSource = HeadlessPoller(each.target, each.configured, interval_s=interval_s, opened=opened)
+    source: SnapshotSource = HeadlessPoller(
+        each.target, each.configured, interval_s=interval_s, on_open=create_action_runner
+    )
     past = target_past(name, each.config, record)
     history = TargetHistory(each.config.settings.budget_percent / 100, baselines=lambda: past.baselines)
     fold = redacting_fold(history.record_snapshot, redact)

@@ -356,7 +356,7 @@ class Engine(Protocol):
         """True if the server also counts transactions that only read."""
 
     @property
-    def plans_by_text(self) -> bool:
+    def caches_plans_by_text(self) -> bool:
         """True if the server caches plans by the text of a batch, so that batches should repeat their text."""
 
     @property

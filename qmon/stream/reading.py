@@ -78,7 +78,7 @@ class OpenStream:
         self._connection = _connection_for(address)
         self._answer: http.client.HTTPResponse | None = None
         try:
-            self.recorder, self.session = self._open(address)
+            self.recorder, self.session = self._open_stream(address)
         except BaseException as problem:
             self.close()
             if isinstance(problem, ssl.SSLCertVerificationError):
@@ -92,7 +92,7 @@ class OpenStream:
                 raise self._not_a_serve(ServeText.OTHER_FORMAT) from None
             raise
 
-    def _open(self, address: ServeAddress) -> tuple[str, SessionLine]:
+    def _open_stream(self, address: ServeAddress) -> tuple[str, SessionLine]:
         self._connection.connect()
         self._socket = self._connection.sock
         self._due = _DeadlineReader(self._socket)

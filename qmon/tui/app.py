@@ -245,7 +245,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         """Return the state of the alerts after ``event``. Ring the bell if an alert was raised."""
         if self.alerting is None:
             return AlertState()
-        if self.alerting.on_event(event):
+        if self.alerting.record_event(event):
             self.bell()
         return self.alerting.state
 

@@ -160,12 +160,12 @@ class Load:
             raise BadInput(LoadText.NO_LOAD.render(queue=fault.queue, queues=", ".join(self._loads)))
 
     def _schedule(self, at: float, fault: PlannedFault) -> None:
-        def happen() -> None:
+        def start_and_reschedule() -> None:
             self._start_fault(fault)
             if fault.every_s is not None:
                 self._schedule(at + fault.every_s, fault)
 
-        self._run_later(at, happen)
+        self._run_later(at, start_and_reschedule)
 
     def _run_later(self, at: float, action: Callable[[], None]) -> None:
         with self._guard:

@@ -78,11 +78,11 @@ def test_what_commits_late_is_taken_once_and_what_never_comes_is_given_up(
         with connected(database) as other:
             assert archive(other, layout, 20) == 20
             first = take()
-            assert (first.messages, first.mark.upto, first.mark.awaited) == (20, 30, 10)
+            assert (first.messages, first.mark.upto, first.mark.awaited_count) == (20, 30, 10)
             archive(other, layout, 10)
             query(database, f"DELETE FROM {table} WHERE archive_id IN (12, 35)")
             second = take()
-            assert (second.messages, second.mark.upto, second.mark.awaited) == (9, 40, 11)
+            assert (second.messages, second.mark.upto, second.mark.awaited_count) == (9, 40, 11)
             late.commit()
             never.rollback()
             archive(other, layout, 10)
@@ -91,7 +91,7 @@ def test_what_commits_late_is_taken_once_and_what_never_comes_is_given_up(
         take()
     assert len(take.lake()) == 29
     third = take("message (5)$")
-    assert (third.messages, third.mark.upto, third.mark.awaited, third.mark.messages) == (15, 50, 0, 44)
+    assert (third.messages, third.mark.upto, third.mark.awaited_count, third.mark.messages) == (15, 50, 0, 44)
     here, now = take.lake(), kept(database, take.archive)
     assert here.keys() == {*range(1, 6), *range(11, 51)} - {35}
     assert here.keys() - {12} == now.keys()

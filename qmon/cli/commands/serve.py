@@ -252,14 +252,14 @@ def _poll_targets(
     from qmon.cli.commands.record import start_recorders, watch_recorders
     from qmon.monitor.headless import HeadlessPoller
 
-    def read(name: str, event: Event) -> None:
+    def publish_event(name: str, event: Event) -> None:
         if name in streams:
             streams[name].publish_event(event)
 
     with stop_on_signals(signal.SIGTERM, signal.SIGINT) as (ending, why):
         if record is not None and tidy is not None:
             running = start_recorders(
-                known, record, every, False, lambda name, view: readings[name].record_event(view), read
+                known, record, every, False, lambda name, view: readings[name].record_event(view), publish_event
             )
             print_note(f"qmon: {places}, recording to {record}")
             watch_recorders(running, ending, None, tidy)
@@ -269,7 +269,7 @@ def _poll_targets(
             return [recorder.close(why[0]) for recorder in running]
 
         def record_event(name: str, event: Event) -> None:
-            read(name, event)
+            publish_event(name, event)
             readings[name].record_event(event)
 
         pollers = [HeadlessPoller(each.target, each.configured, interval_s=every) for each in known]

@@ -103,7 +103,7 @@ def _missing_figures(context: RuleInput) -> Iterator[tuple[str, str]]:
     # transaction is too old. The number of such messages is therefore not needed. In other queues, rows that were not
     # counted may be messages that a consumer has left behind.
     needed = [("ready", context.ready)]
-    if context.has_figure("in_progress") and not context.in_transaction:
+    if context.has_figure("in_progress") and not context.is_popped_in_transaction:
         needed.append(("in progress", context.in_progress))
     if context.has_figure("stuck"):
         needed.append(("stuck", context.stuck))
@@ -126,7 +126,7 @@ def _unmoved_text(context: RuleInput) -> str:
     """Return why qmon cannot tell whether messages leave the queue, or an empty text if this is known or irrelevant."""
     motion = context.queue.motion
     moves = motion is not None and motion.moved_s is not None and motion.moved_s < STILL_S
-    if context.moved is not None or moves or not context.ready.value or context.is_paused(Side.CONSUMERS):
+    if context.outflow_rate is not None or moves or not context.ready.value or context.is_paused(Side.CONSUMERS):
         return ""
     why = context.pop_rate.reason or JudgeText.NO_POP_RATE
     return JudgeText.UNMOVED.render(ready=context.ready.value, reason=why)
@@ -299,7 +299,7 @@ def judge_queue(
         key = "n" if _has_throttled_figure(context) else ""
         verdicts.append(Verdict(CANNOT_TELL, doubt, Severity.NOTICE, span.first_at, key))
         return tuple(verdicts), seen
-    if context.moved is not None or is_seen_empty(context):
+    if context.outflow_rate is not None or is_seen_empty(context):
         seen.setdefault(HEALTHY, EvidenceSpan(now_at, now_at))
     return tuple(verdicts or [_fine_verdict(context)]), seen
 

@@ -137,11 +137,11 @@ class _Deadline:
     def connection_factory(self, kind: type[http.client.HTTPConnection]) -> Callable[..., http.client.HTTPConnection]:
         """Return a factory for connections of this kind that can be closed at the deadline."""
 
-        def opened(*args: Any, **named: Any) -> http.client.HTTPConnection:
+        def open_connection(*args: Any, **named: Any) -> http.client.HTTPConnection:
             self._connection = kind(*args, **named)
             return self._connection
 
-        return opened
+        return open_connection
 
     def __enter__(self) -> None:
         threading.Thread(target=self._cut_when_over, name="qmon-deadline", daemon=True).start()

@@ -90,7 +90,7 @@ class Collector:
         self._clock = clock
         self._statements = StatementCache(engine, connection.version)
         self._message_probes = MessageProbes(self._statements)
-        self._runner = Runner(connection, in_flight, by_text=engine.plans_by_text)
+        self._runner = Runner(connection, in_flight, by_text=engine.caches_plans_by_text)
         self._turns = Turns(at_once)
         # The queues that this poll reads.
         self._queues_read: Collection[str] = ()
@@ -166,7 +166,7 @@ class Collector:
         statements = self.probe_budget.choose_statements(
             self._statements_for_poll(started, focus),
             interval_s,
-            focus.watched | self._groups.groups_for(focus.watched),
+            focus.priority_queues | self._groups.groups_for(focus.priority_queues),
             self._turns.every_s,
             self._turns.read_each_poll,
         )

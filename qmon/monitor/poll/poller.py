@@ -420,12 +420,12 @@ def _checked_interval(seconds: float) -> float:
 def _in_background(call: Callable[[], None]) -> threading.Thread:
     """Run ``call`` in a thread, because the call (cancel or close) may itself wait for the network."""
 
-    def quietly() -> None:
+    def call_and_ignore_errors() -> None:
         try:
             call()
         except QmonError:
             return
 
-    thread = threading.Thread(target=quietly, name="qmon-cancel", daemon=True)
+    thread = threading.Thread(target=call_and_ignore_errors, name="qmon-cancel", daemon=True)
     thread.start()
     return thread

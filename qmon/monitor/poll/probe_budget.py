@@ -362,7 +362,7 @@ class ProbeBudget:
             budget=self._total_budget.text,
             allowed_ms=self.budget.allowed_ms(self.interval_s),
             asked_s=self._asked_s,
-            expected_ms=_rounded(
+            expected_ms=_round_for_recording(
                 self._overhead_ms
                 + self._other_sessions_ms
                 + sum(ms / every.get(key, 1) for key, ms in self._expected.items())
@@ -372,8 +372,8 @@ class ProbeBudget:
                 ProbeCost(
                     key[0],
                     _without_part(key[1]),
-                    _rounded(self._costs[key]),
-                    _rounded(min(1.0, self._often.get(key, 0.0))),
+                    _round_for_recording(self._costs[key]),
+                    _round_for_recording(min(1.0, self._often.get(key, 0.0))),
                 )
                 for _, key in dearest
             ),
@@ -386,11 +386,15 @@ class ProbeBudget:
     def _to_throttled(self, key: ProbeKey, every: int) -> Throttled:
         usual = self.interval_s / min(1.0, max(self._often.get(key, 1.0), _FORGOTTEN))
         return Throttled(
-            key[0], _without_part(key[1]), _rounded(usual * every), _rounded(usual), _rounded(self._costs[key])
+            key[0],
+            _without_part(key[1]),
+            _round_for_recording(usual * every),
+            _round_for_recording(usual),
+            _round_for_recording(self._costs[key]),
         )
 
 
-def _rounded(value: float) -> float:
+def _round_for_recording(value: float) -> float:
     """Round to three decimals, because each poll is recorded and digits take space."""
     return round(value, 3)
 

@@ -96,7 +96,7 @@ class GroupProbes:
         self._queues: dict[str | None, float] = {}
         self._layouts: dict[str | None, Layout] = {}
         # The queue and the page of messages requested in this poll.
-        self._listing: tuple[str, PageRequest] | None = None
+        self._page_request: tuple[str, PageRequest] | None = None
 
     def statements_for_poll(
         self,
@@ -112,7 +112,7 @@ class GroupProbes:
         ``now``: our clock, seconds. ``shown``: the queue whose messages are listed. ``listing``: the page to list;
         ``None``: up to ``rows`` messages in progress. ``workers``: also list the workers.
         """
-        self._listing = None if listing is None or shown is None else (shown, listing)
+        self._page_request = None if listing is None or shown is None else (shown, listing)
         due = [state for state in self.group.states if self._is_due(state, now)]
         asked = [self._state_statement(state) for state in due]
         asked += [each for state in due if self._readings[state.name].rows for each in self._blocker_statements(state)]
@@ -186,8 +186,8 @@ class GroupProbes:
         layout = self._layout_for(value)
         messages: Any = results.get((layout.queue, "group_messages"))
         page: PageSample | None = None
-        if self._listing is not None and self._listing[0] == layout.queue:
-            messages, page = group_page_from_results(self.found_group, layout, self._listing[1], results) or (
+        if self._page_request is not None and self._page_request[0] == layout.queue:
+            messages, page = group_page_from_results(self.found_group, layout, self._page_request[1], results) or (
                 None,
                 None,
             )

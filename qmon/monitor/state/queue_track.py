@@ -304,7 +304,7 @@ class QueueTrack:
             return ring_flow(before.ring, samples.ring) if before.ring is not None else None
         pops_unknown = "pop_rate" in samples.unknown
         if samples.totals is not None and before.totals is not None:
-            change, waiting = self._in_progress_change(samples), (before.waiting, samples.waiting)
+            change, waiting = self._in_progress_change(samples), (before.waiting_count, samples.waiting_count)
             return steps_flow(before.totals, samples.totals, change, waiting, pops_unknown=pops_unknown)
         if samples.counters is None or before.counters is None or "rates" in samples.unknown or samples.elsewhere:
             return None
@@ -358,34 +358,34 @@ class QueueTrack:
         cadence_s = max(snapshot.interval_s, snapshot.every_s)
         standby = standby_for(snapshot.server)
 
-        def aged(name: str, figure: Figure) -> Figure:
+        def mark_age(name: str, figure: Figure) -> Figure:
             figure = figure if standby is None else standby.add_delay(figure)
             if not figure.old and figure.age_s <= stale_figures.FRESH_POLLS * snapshot.interval_s:
                 return figure  # counts as fresh, however rarely its probes run
             figure = figure.mark_old(stale_figures.fresh_seconds(name, snapshot, samples.layout))
             return stale_figures.with_reading_time(figure, at, cadence_s)
 
-        def now(name: str, figure: Figure) -> Figure:
+        def current_figure(name: str, figure: Figure) -> Figure:
             shown = self._stale.record_figure(name, figure, at, failure_for(name, snapshot, samples.layout.queue))
-            return aged(
+            return mark_age(
                 name,
                 shown.as_lower_bound(samples.partial)
                 if samples.partial and name in sample_figures.ROW_FIGURES
                 else shown,
             )
 
-        def made(name: str, make: Callable[[], Figure]) -> Figure:
-            return guard.attempt(name, lambda: now(name, make()), Figure.unknown)
+        def make_figure(name: str, make: Callable[[], Figure]) -> Figure:
+            return guard.attempt(name, lambda: current_figure(name, make()), Figure.unknown)
 
         makers = self._figure_makers(snapshot, samples, ready, held, gap)
-        ready, in_progress, stuck, scheduled, dead, oldest, gap, fill = (made(*each) for each in makers.items())
+        ready, in_progress, stuck, scheduled, dead, oldest, gap, fill = (make_figure(*each) for each in makers.items())
         oldest = _with_bound(oldest, self._bound.record_poll(samples, at, snapshot.client_ms / 1000))
 
         def rate(value: float | None, doubt: Reason | None) -> Figure:
             if value is not None and doubt is not None and _is_doubtful(value, doubt):
                 return Figure.unknown(doubt)
             why = failure_for("rates", snapshot, samples.layout.queue)
-            return missing if value is None else aged("rates", older_figure(Figure(value), behind_s, why))
+            return missing if value is None else mark_age("rates", older_figure(Figure(value), behind_s, why))
 
         still = Reason.COUNTERS_STAND_STILL
         no_push = still if self._standing.pushes else None
@@ -399,11 +399,11 @@ class QueueTrack:
         no_completion = unclear or (still if self._standing.pops else self._flows.why_no_completion(at))
         pop = _pop_rate(samples, rates, partial(rate, doubt=no_pop))
         if samples.elsewhere:
-            push, pop = (aged("rates", each or missing) for each in (self._by_ids.push_rate, self._by_ids.pop_rate))
+            push, pop = (mark_age("rates", each or missing) for each in (self._by_ids.push_rate, self._by_ids.pop_rate))
         uncounted = not {still, Reason.DELETES_UNCLEAR, Reason.UPDATES_UNCLEAR}.isdisjoint((push.reason, pop.reason))
         plotted = not (push.old or uncounted)
         apart = sample_figures.size_figures(known.use, at) | sample_figures.blocked_figures(samples, at)
-        more = {name: now(name, figure) for name, figure in apart.items()}
+        more = {name: current_figure(name, figure) for name, figure in apart.items()}
         failures = tuple(f for f in snapshot.failures if f.queue == samples.layout.queue)
         pauses, recent = pauses_for(samples.layout, snapshot.pauses), self._window.rates_over(_SMOOTH_S)
         rule_input = RuleInput(

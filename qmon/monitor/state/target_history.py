@@ -123,7 +123,9 @@ class TargetHistory:
         span_s = snapshot.sampled_at - self._prev.sampled_at if unbroken and self._prev is not None else None
         self._prev = snapshot
         # Used by the next poll. Rates cover ten seconds, so the rates of the previous poll are accurate enough.
-        made = [queue.use.ghosted for queue in queues if queue.use is not None and queue.use.ghosted is not None]
+        made = [
+            queue.use.ghosts_per_s for queue in queues if queue.use is not None and queue.use.ghosts_per_s is not None
+        ]
         self._ghosted = sum(made) if made else None
         return View(
             target=snapshot.target,

@@ -169,7 +169,7 @@ class ChosenMessages:
         """Return the conditions that must still be true when the action runs, in addition to the row version."""
         group = self._queue.group
         gone = group.gone if self._proves_owners else None
-        if gone is not None and self._only_dead_owners:
+        if gone is not None and self._has_only_dead_owners:
             return (gone,)
         return (AnyOf((group.late_condition(self._states), gone or NEVER)),) if self._by_age else ()
 
@@ -228,7 +228,7 @@ class ChosenMessages:
         return None
 
     @property
-    def _only_dead_owners(self) -> bool:
+    def _has_only_dead_owners(self) -> bool:
         return self._choice.owner_states == {OwnerState.DEAD}
 
     def read_first_rows(self, context: OperatorContext, sql: Sql, chosen: Sequence[ChosenRow]) -> tuple[PlanRow, ...]:
@@ -315,7 +315,7 @@ class ChosenMessages:
         if choice.newer_than_s is not None:
             parts.append(LibraryChoiceText.LESS_THAN.render(duration=duration(choice.newer_than_s)))
         parts += text_criteria(choice)
-        if self._by_age and not (self._proves_owners and self._only_dead_owners):
+        if self._by_age and not (self._proves_owners and self._has_only_dead_owners):
             most = duration(group.timeout_s)
             long = (
                 LibraryChoiceText.OWN_TIMEOUT

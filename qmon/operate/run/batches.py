@@ -248,7 +248,7 @@ class Batches:
             if self._watch is not None:
                 self._watch.record_commit()
             if self._rate is not None:
-                rest = max(rest, self._begun + self._processed / self._rate - time.monotonic())
+                rest = max(rest, self._begun + self._processed_count / self._rate - time.monotonic())
             self._report_progress()
             self._pause(rest)
             return locked
@@ -260,12 +260,12 @@ class Batches:
             time.sleep(min(left, _CHECK_EVERY_S))
 
     @property
-    def _processed(self) -> int:
+    def _processed_count(self) -> int:
         total = self._operation.total
         return total.done + total.skipped + total.changed + total.refused
 
     def _report_progress(self) -> None:
-        total, over = self._operation.total, self._processed
+        total, over = self._operation.total, self._processed_count
         elapsed = time.monotonic() - self._begun
         rate = over / elapsed if elapsed > 0 and over else None
         left = None if rate is None else max(0.0, (self._total - over) / rate)

@@ -42,7 +42,7 @@ class Watermark:
     messages: int = 0
 
     @property
-    def awaited(self) -> int:
+    def awaited_count(self) -> int:
         """Number of missing keys that may still appear."""
         return sum(gap.last - gap.first + 1 for gap in self.gaps)
 

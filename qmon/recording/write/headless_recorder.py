@@ -82,7 +82,7 @@ class HeadlessRecorder:
             environment=target.environment,
             rows_files=True,
         )
-        self._poller = HeadlessPoller(target, configured, interval_s=interval_s, opened=self._watch_operations)
+        self._poller = HeadlessPoller(target, configured, interval_s=interval_s, on_open=self._watch_operations)
         self._poller.start(self._handle_source_update)
 
     @property

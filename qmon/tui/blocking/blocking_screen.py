@@ -108,21 +108,21 @@ class BlockingScreen(DashboardScreen):
         self.app.source.poll_now()
 
     @on(Grid.Opened)
-    def _opened(self, message: Grid.Opened) -> None:
+    def _open_row(self, message: Grid.Opened) -> None:
 
         place = self._selected_session()
         if place is None:
             return
         session = place.session
 
-        def then(end: bool | None) -> None:  # the cursor may have moved to another session
+        def end_if_chosen(end: bool | None) -> None:  # the cursor may have moved to another session
             why = read_only_reason(self.app.runner, self.app.shown.view)
             if end and why is not None:
                 self.app.notify_briefly(why)
             elif end:
                 self.open_action_dialog(end_session_request(session.session, session.started_at))
 
-        self.app.push_screen(SessionDetails(lambda: self._newest_version(place), place), then)
+        self.app.push_screen(SessionDetails(lambda: self._newest_version(place), place), end_if_chosen)
 
     def _newest_version(self, place: LockChainLine) -> LockChainLine | None:
         """Return the same session in its newest state, or ``None`` if it neither waits nor blocks any more."""
@@ -143,7 +143,7 @@ class SessionDetails(TextDialog):
     def __init__(self, newest: Callable[[], LockChainLine | None], place: LockChainLine) -> None:
         """``newest``: returns the session in its newest state, or ``None`` if it neither waits nor blocks any more."""
 
-        def written(cells: int) -> list[Line]:
+        def render_details(cells: int) -> list[Line]:
             now = newest()
             over = (
                 []
@@ -152,4 +152,4 @@ class SessionDetails(TextDialog):
             )
             return [*over, *tree.detail_lines(now or place, cells)]
 
-        super().__init__(written, "E ends the session · esc closes")
+        super().__init__(render_details, "E ends the session · esc closes")

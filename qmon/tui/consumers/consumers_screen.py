@@ -95,7 +95,7 @@ class ConsumersScreen(QueueDetailScreen):
         return Focus(rows_of=self.queue, visible=frozenset({self.queue}), consumers=True, blocking=True)
 
     @on(Grid.Opened)
-    def _opened(self, message: Grid.Opened) -> None:
+    def _open_row(self, message: Grid.Opened) -> None:
         consumer = next((each for each in self.found.consumers if each.key == message.key), None)
         if consumer is not None:
             self.app.push_screen(ConsumerDetails(self, consumer))

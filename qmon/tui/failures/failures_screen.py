@@ -178,7 +178,7 @@ class FailuresScreen(QueueDetailScreen):
         self.redraw()
 
     @on(Grid.Opened)
-    def _opened(self) -> None:
+    def _open_row(self) -> None:
         """Open the newest message of the group. ``[`` and ``]`` go to its other messages."""
         if (group := self.selected_group) is not None:
             self.app.push_screen(MessageScreen(self.queue, group.messages, 0, self._reading.listing))

@@ -114,7 +114,7 @@ class FleetApp(QmonApp):
 
     @property
     def watched_targets(self) -> tuple[WatchedTarget, ...]:
-        return tuple(member.watched for member in self.members.values())
+        return tuple(member.watched_target for member in self.members.values())
 
     def fleet_header(self, now: float, cells: int) -> Line:
         """Return the number of targets by health, and whether the display is frozen."""

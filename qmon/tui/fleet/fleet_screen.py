@@ -17,14 +17,14 @@ class FleetScreen(DashboardScreen):
     app = getters.app(FleetApp)
 
     def on_mount(self) -> None:
-        self.watch(self.app, "changes", self._changed, init=False)
+        self.watch(self.app, "changes", self._figures_changed, init=False)
 
-    def _changed(self) -> None:
+    def _figures_changed(self) -> None:
         if self in self.app.screen_stack:
             self.redraw()
 
     def _shown_changed(self) -> None:
-        """Draw the alerts and the frozen badge. ``_changed`` handles new figures."""
+        """Draw the alerts and the frozen badge. ``_figures_changed`` handles new figures."""
         if self in self.app.screen_stack and self.is_mounted and self.app.is_running:
             self._draw_frame(self.app.shown, self.app.clock())
 

@@ -39,7 +39,7 @@ class FleetTarget:
     runner: ActionRunner | None = None
 
     @property
-    def shown(self) -> Shown:
+    def initial_state(self) -> Shown:
         """The state to show before the first figures have arrived."""
         return Shown(
             self.source.target,
@@ -90,7 +90,7 @@ class Member:
         self.target = target
         self.name = target.source.target
         self.requested_interval_s = target.source.interval_s
-        self.shown = target.shown
+        self.shown = target.initial_state
         self.selected: str | None = None
         self.focus = Focus(away=True)
         self.queues: tuple[QueueView, ...] = ()
@@ -101,7 +101,7 @@ class Member:
         self.reason = ""
 
     @property
-    def watched(self) -> WatchedTarget:
+    def watched_target(self) -> WatchedTarget:
         """The data source for the target's past."""
         return WatchedTarget(self.name, self.memory, self.target.known.archive, self.target.runner)
 

@@ -140,13 +140,13 @@ class AllQueuesScreen(QueueListScreen, FleetScreen):
             self._show_keys("")
 
     @on(Grid.Opened)
-    async def _opened(self, message: Grid.Opened) -> None:
+    async def _open_row(self, message: Grid.Opened) -> None:
         target, _, name = message.key.partition(_KEY_SEPARATOR)
         await self.app.go_to_target(target, name)
 
-    def resumed(self) -> None:
+    def prepare_to_show(self) -> None:
         """Put the cursor on the queue that was last shown on another screen."""
-        super().resumed()
+        super().prepare_to_show()
         if self.app.has_shown_target and self.app.selected is not None:
             self.grid.select(f"{self.app.current.name}{_KEY_SEPARATOR}{self.app.selected}")
 

@@ -106,12 +106,12 @@ class TargetsScreen(FleetScreen):
             self._draw_why(self.app.clock())
 
     @on(Grid.Opened)
-    async def _opened(self, message: Grid.Opened) -> None:
+    async def _open_row(self, message: Grid.Opened) -> None:
         await self.app.go_to_target(message.key)
 
-    def resumed(self) -> None:
+    def prepare_to_show(self) -> None:
         """Put the cursor on the target that was last shown on another screen."""
-        super().resumed()
+        super().prepare_to_show()
         if self.app.has_shown_target:
             self.grid.select(self.app.current.name)
 

@@ -178,9 +178,9 @@ class HistoryScreen(OperationsReading):
         """Redraw, because the number of steps that fit has changed."""
         self.redraw()
 
-    def resumed(self) -> None:
+    def prepare_to_show(self) -> None:
         """Show the requested moment, if there is one."""
-        super().resumed()
+        super().prepare_to_show()
         if (at := self.app.history_moment) is not None:
             self.app.history_moment = self.chosen_event = self.marked_at = None
             self.range.show_around(at, self._step_count)

@@ -61,7 +61,7 @@ class MessageScreen(DashboardScreen):
         self, queue: str, listed: Sequence[MessageSample], at: int, listing: PageRequest | None = None
     ) -> None:
         super().__init__()
-        self._listing = listing
+        self._page_request = listing
         self._queue, self._listed, self._list_index = queue, tuple(listed), at
         self._found: Message | None = None
         self._payload: ShownPayload | None = None
@@ -185,7 +185,7 @@ class MessageScreen(DashboardScreen):
 
     def required_focus(self) -> Focus:
         """Return a focus that polls the list, so that the state of the message stays current."""
-        return Focus(rows_of=self._queue, listing=self._listing, visible=frozenset({self._queue}))
+        return Focus(rows_of=self._queue, listing=self._page_request, visible=frozenset({self._queue}))
 
     # ---------------------------------------------------------------------------------------------------------- keys
 

@@ -176,7 +176,7 @@ class OverviewScreen(QueueListScreen):
         self.focus_source()
 
     @on(Grid.Opened)
-    def _opened(self, message: Grid.Opened) -> None:
+    def _open_row(self, message: Grid.Opened) -> None:
         self.app.selected = message.key
         self.app.switch_mode("queue")
 
@@ -204,9 +204,9 @@ class OverviewScreen(QueueListScreen):
     def base_columns(self) -> tuple[GridColumn, ...]:
         return overview.COLUMNS if self.unusual is None else overview.WITH_USUAL
 
-    def resumed(self) -> None:
+    def prepare_to_show(self) -> None:
         """Put the cursor on the queue that was last shown on another screen."""
-        super().resumed()
+        super().prepare_to_show()
         if self.app.selected is not None:
             self.grid.select(self.app.selected)
 

@@ -20,5 +20,5 @@ class GoTo(Dialog[str | None], inherit_bindings=False):
             yield FilterBar("go to", "14:03:20 or 2026-11-21 14:03 or +5m · esc cancels")
 
     @on(FilterBar.Done)
-    def _done(self, message: FilterBar.Done) -> None:
+    def _finish_with_text(self, message: FilterBar.Done) -> None:
         self.finish(self.query_one(FilterBar).text.strip() or None if message.kept else None)

@@ -95,12 +95,12 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
     def on_mount(self) -> None:
         self.watch(self.app, "shown", self._shown_changed, init=False)
-        self.watch(self.app, "ticks", self._ticked, init=False)
+        self.watch(self.app, "ticks", self._tick_if_open, init=False)
         self.watch(self.app, "theme", self.redraw, init=False)
 
     def on_screen_resume(self) -> None:
         """Request the polls that this screen needs, and show figures that arrived while another screen was open."""
-        self.resumed()
+        self.prepare_to_show()
         self.focus_source()
         self.redraw()
 
@@ -110,7 +110,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         if dashboards[-1:] == [self]:
             self.app.focus_source(self.required_focus())
 
-    def resumed(self) -> None:
+    def prepare_to_show(self) -> None:
         """Prepare the screen before it is drawn, because it has come to the front. Subclasses override this.
 
         They do not define ``on_screen_resume``, because Textual calls that handler for each class that defines it.
@@ -120,7 +120,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         if self in self.app.screen_stack:
             self.redraw()
 
-    def _ticked(self) -> None:
+    def _tick_if_open(self) -> None:
         if self in self.app.screen_stack:
             self.tick()
 

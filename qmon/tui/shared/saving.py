@@ -121,7 +121,7 @@ class SaveDialog(Dialog[Path], inherit_bindings=False):
         bar.open(stem + (following or self._endings[0]))
 
     @on(FilterBar.Done)
-    def _done(self, message: FilterBar.Done) -> None:
+    def _finish_with_path(self, message: FilterBar.Done) -> None:
         name = self.query_one(FilterBar).text.strip()
         self.finish(Path(name) if message.kept and name else None)
 

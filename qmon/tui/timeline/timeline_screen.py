@@ -61,9 +61,9 @@ class TimelineScreen(OperationsReading):
         yield Lines(id="timeline-heading")
         yield Grid(FLEET_COLUMNS if self.shows_all_targets else COLUMNS, id="timeline")
 
-    def resumed(self) -> None:
+    def prepare_to_show(self) -> None:
         """Read the first part of the recordings. This happens only once."""
-        super().resumed()
+        super().prepare_to_show()
         if self._reader is not None and not self._recorded:
             self._reader.read_more()
 
@@ -163,7 +163,7 @@ class TimelineScreen(OperationsReading):
             self.redraw()
 
     @on(Grid.Opened)
-    async def _opened(self, message: Grid.Opened) -> None:
+    async def _open_row(self, message: Grid.Opened) -> None:
         found = self._events.get(message.key)
         if found is not None:
             self.app.select_target(found.target)

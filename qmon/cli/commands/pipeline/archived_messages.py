@@ -106,5 +106,5 @@ def _export_password(target: Target) -> None:
 
 def _print_result(done: IntakeResult) -> None:
     mark = done.mark
-    awaited = f"; messages with {mark.awaited:,} lower numbers may still come" if mark.awaited else ""
+    awaited = f"; messages with {mark.awaited_count:,} lower numbers may still come" if mark.awaited_count else ""
     print_output(f"{clean_text(done.queue)}: copied {done.messages:,} messages, up to number {mark.upto:,}{awaited}")
