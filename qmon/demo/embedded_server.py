@@ -16,11 +16,18 @@ from typing import Final, Literal, Self
 from urllib.parse import quote, urlencode
 
 from qmon import files
-from qmon.demo import binaries, cleanup, processes
+from qmon.demo import cleanup, processes
 from qmon.demo.account import Account, server_account
 from qmon.demo.demo_folder import DemoFolder, create_demo_folder
 from qmon.demo.guardian import Guardian
-from qmon.demo.programs import Programs, append_settings, is_accepting_connections, last_lines
+from qmon.demo.programs import (
+    Programs,
+    append_settings,
+    is_accepting_connections,
+    last_lines,
+    packaged_bin_dir,
+    reachable_bin_dir,
+)
 from qmon.errors import BadInput, ConnectionFailed
 from qmon.model.formatting import duration
 
@@ -225,14 +232,14 @@ class EmbeddedServer:
         return self._programs
 
     def _create_server(self) -> None:
-        wanted = self._requested_bin_dir or binaries.packaged_bin_dir()
+        wanted = self._requested_bin_dir or packaged_bin_dir()
         account = server_account()
         self._guardian = Guardian()
         place = self._demo_folder = create_demo_folder(account)
         self._guardian.register_server(self._mark, place.data)
         self._guardian.register_folder(place.folder)
         place.create_folders(account)
-        self._programs = Programs(binaries.reachable_bin_dir(wanted, account, place.spare), account)
+        self._programs = Programs(reachable_bin_dir(wanted, account, place.spare), account)
         self._initdb(place, account)
         own = {
             "unix_socket_directories": str(place.sockets),

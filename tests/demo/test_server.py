@@ -9,7 +9,7 @@ from pathlib import Path
 import pyodbc
 import pytest
 
-from qmon.demo import binaries, processes
+from qmon.demo import processes, programs
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.errors import BadInput, ConnectionFailed
 from tests.facts import connected, odbc, query, wait_until
@@ -35,7 +35,7 @@ def test_stop_and_start_keep_the_data(own: EmbeddedServer) -> None:
     assert query(own.url(), "SELECT count(*) FROM kept") == [(0,)]
 
 
-@pytest.mark.parametrize("bin_dir", [binaries.packaged_bin_dir(), *INSTALLED], ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("bin_dir", [programs.packaged_bin_dir(), *INSTALLED], ids=lambda path: path.parent.name)
 def test_every_installed_version_restarts(bin_dir: Path) -> None:
     with EmbeddedServer(bin_dir=bin_dir, settings={"shared_preload_libraries": "pg_stat_statements"}) as server:
         query(server.url(), "CREATE EXTENSION pg_stat_statements")

@@ -11,6 +11,7 @@ import logging
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Final
 
@@ -23,7 +24,6 @@ from qmon.monitor.background.catalog_reading import CatalogReading, Resolve
 from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.background.wait_sampler import WaitSampler
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.poll.own_connections import OwnConnections
 from qmon.monitor.poll.quarantine import InFlightProbe, ProbeQuarantine
 from qmon.monitor.poll.turns import AT_ONCE
 from qmon.monitor.source import Event, Focus, Phase, Sink, SourceState
@@ -429,3 +429,32 @@ def _in_background(call: Callable[[], None]) -> threading.Thread:
     thread = threading.Thread(target=call_and_ignore_errors, name="qmon-cancel", daemon=True)
     thread.start()
     return thread
+
+
+# Up to this many connections may still be in use: by polls, by background readers, or after qmon abandoned them.
+_MAX_TRACKED_CONNECTIONS: Final = 8
+
+
+class OwnConnections:
+    """Open connections and count their commits. May be used from any thread."""
+
+    def __init__(self, connect: Callable[[Session], Connection]) -> None:
+        self._connect = connect
+        self._lock = threading.Lock()
+        self._connections: deque[Connection] = deque()
+        self._past = 0
+
+    def __call__(self, session: Session) -> Connection:
+        """Connect. Raises the errors of connecting."""
+        connection = self._connect(session)
+        with self._lock:
+            self._connections.append(connection)
+            if len(self._connections) > _MAX_TRACKED_CONNECTIONS:
+                self._past += self._connections.popleft().commits
+        return connection
+
+    @property
+    def commits(self) -> int:
+        """Transactions committed so far by all of these connections, including read-only transactions."""
+        with self._lock:
+            return self._past + sum(connection.commits for connection in self._connections)

@@ -6,6 +6,7 @@ the reason, and polling continues.
 
 from __future__ import annotations
 
+import importlib.util
 import logging
 import queue
 import secrets
@@ -32,7 +33,6 @@ from qmon.recording.format.redaction import recording_cover
 from qmon.recording.times import local_zone
 from qmon.recording.write.recovery import salvage_segments
 from qmon.recording.write.rolling_writer import RollingWriter
-from qmon.recording.write.rows_files import write_rows_if_possible
 from qmon.recording.write.segment_writer import CannotWrite
 
 
@@ -286,3 +286,25 @@ def _verdicts_to_record(queue: QueueView, sampled_at: float) -> _QueueVerdicts:
 def verdicts_for_queue(queue: QueueView) -> tuple[Verdict, ...]:
     """Return the verdicts of a queue, worst first."""
     return queue.verdicts or (queue.verdict,)
+
+
+_ROWS_FILE_PACKAGES: Final = ("pyarrow", "numpy")
+
+# Recorders of many targets seal their segments at the same time. One conversion at a time leaves time for polls.
+_ROWS_FILE_LOCK: Final = threading.Lock()
+
+
+def write_rows_if_possible(segment: Path) -> None:
+    """Write the Parquet file of a sealed segment. Without pyarrow, or if the disk fails, there is no file.
+
+    The pipeline then reads the segment itself, so an error is only logged.
+    """
+    if any(importlib.util.find_spec(name) is None for name in _ROWS_FILE_PACKAGES):
+        return
+    from qmon.recording.figure_rows.rows_file import write_rows_file
+
+    with _ROWS_FILE_LOCK:
+        try:
+            write_rows_file(segment)
+        except OSError as problem:
+            _LOG.warning("cannot write the Parquet file of %s: %s", segment, problem)
