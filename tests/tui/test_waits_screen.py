@@ -15,7 +15,7 @@ from qmon.recording.history.buckets import Bucket
 from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.tui.actions.action_dialog import ActionDialog
 from qmon.tui.waits import wait_plot, waits_panel
-from qmon.tui.waits.wait_history import sum_of_waits
+from qmon.tui.waits.wait_plot import sum_of_waits
 from tests.tui.driving import dashboard
 from tests.tui.pictures import SIZES, Compare, Shot
 from tests.tui.scripted import NASTY, SAMPLED_AT, target, view

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from textual import on
@@ -10,15 +10,17 @@ from textual.app import ComposeResult
 
 from qmon.model import formatting
 from qmon.model.operation_records import OperationResult
+from qmon.model.samples.deadlock_samples import BlockedReport
 from qmon.model.waits.lock_chains import LockChainLine, LockChains
 from qmon.monitor.source import Focus
-from qmon.tui import keys
+from qmon.tui import figures, keys
 from qmon.tui.actions.availability import read_only_reason
 from qmon.tui.actions.request import ActionRequest, end_session_request
-from qmon.tui.blocking import reports, tree
+from qmon.tui.blocking import tree
+from qmon.tui.sanitize import clean
 from qmon.tui.shared.dashboard_screen import DashboardScreen
 from qmon.tui.shared.text_dialog import TextDialog
-from qmon.tui.spans import Line, entry_lines
+from qmon.tui.spans import Line, cut_line, entry_lines
 from qmon.tui.status import Shown
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
@@ -54,7 +56,7 @@ class BlockingScreen(DashboardScreen):
         self.set_class(bool(blocked), "-reported")
         most = 6 if self.size.height >= 32 else 2
         self.query_one("#reports", Lines).show(
-            lambda cells, rows: reports.report_lines(blocked, cells, min(rows, most)), stale=stale
+            lambda cells, rows: blocked_report_lines(blocked, cells, min(rows, most)), stale=stale
         )
 
     def _chains(self, shown: Shown) -> LockChains:
@@ -78,7 +80,7 @@ class BlockingScreen(DashboardScreen):
         )
 
         found = shown.view.server.blocked if shown.view is not None else ()
-        self.show_heading("reports-heading", "reported by the server", reports.reports_summary(found))
+        self.show_heading("reports-heading", "reported by the server", blocked_reports_summary(found))
 
     def required_focus(self) -> Focus:
         """Return a focus that makes the source read full statements."""
@@ -153,3 +155,38 @@ class SessionDetails(TextDialog):
             return [*over, *tree.detail_lines(now or place, cells)]
 
         super().__init__(render_details, "E ends the session · esc closes")
+
+
+def blocked_reports_summary(reports: Sequence[BlockedReport]) -> str:
+    """Return the text for the panel's title."""
+    return f"the last {len(reports)}" if len(reports) > 1 else ""
+
+
+def blocked_report_lines(reports: Sequence[BlockedReport], cells: int, rows: int) -> list[Line]:
+    """Return the panel in at most ``rows`` lines."""
+    out: list[Line] = []
+    for report in reports:
+        when = figures.moment_text(report.at, seconds=True)
+        who = f"session {report.session}{_application_suffix(report.application)}"
+        whom = f"session {report.blocker}{_application_suffix(report.blocker_application)}"
+        out.append(
+            cut_line(
+                (
+                    (f" {when} ", "muted"),
+                    (who, "strong"),
+                    (f" waited {formatting.duration(report.waited_s)} for ", "text"),
+                    (whom, "strong"),
+                    (f", {clean(report.blocker_state)}" if report.blocker_state else "", "accent"),
+                ),
+                cells,
+            )
+        )
+        said = " ".join(report.statement.split()), " ".join(report.blocker_statement.split())
+        told = f"{clean(said[0])} · {clean(said[1])}" if said[1] else clean(said[0])
+        if told:
+            out.append(cut_line(((f" {told}", "muted"),), cells))
+    return out[:rows]
+
+
+def _application_suffix(application: str) -> str:
+    return f" ({clean(application)})" if application else ""

@@ -72,10 +72,10 @@ class QueueListScreen(DashboardScreen):
 
     def action_choose_columns(self) -> None:
         """Open the dialog for columns."""
-        from qmon.tui.overview.column_dialog import ChoosingDialog
-
         columns = self.app.preferences.target_preferences(self.preferences_target).columns
-        self.app.push_screen(ChoosingDialog(self.default_columns, chosen.EXTRA_COLUMNS, columns, self._show_columns))
+        self.app.push_screen(
+            chosen.ColumnDialog(self.default_columns, chosen.EXTRA_COLUMNS, columns, self._show_columns)
+        )
 
     def _show_columns(self, columns: tuple[str, ...]) -> None:
         self._save_preference(lambda of: replace(of, columns=columns))

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
 from qmon.errors import BadInput
 from qmon.model.view import View
 from qmon.monitor.source import SourceState
@@ -13,8 +17,9 @@ from qmon.recording.times import local_time, parse_moment
 from qmon.tui import keys
 from qmon.tui.app import QmonApp
 from qmon.tui.feed import Fold
-from qmon.tui.replay.dialogs import GoTo
 from qmon.tui.sanitize import clean
+from qmon.tui.widgets.dialog import Dialog
+from qmon.tui.widgets.filter_bar import FilterBar
 
 
 class ReplayApp(QmonApp, inherit_bindings=False):
@@ -96,3 +101,17 @@ class ReplayApp(QmonApp, inherit_bindings=False):
                 self.notify_briefly(clean(str(problem)))
 
         self.push_screen(GoTo(), go)
+
+
+class GoTo(Dialog[str | None], inherit_bindings=False):
+    """Ask for a time. The result is the text, or ``None`` if nothing was typed or the dialog was cancelled."""
+
+    AUTO_FOCUS = "FilterBar"
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield FilterBar("go to", "14:03:20 or 2026-11-21 14:03 or +5m · esc cancels")
+
+    @on(FilterBar.Done)
+    def _finish_with_text(self, message: FilterBar.Done) -> None:
+        self.finish(self.query_one(FilterBar).text.strip() or None if message.kept else None)

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 from qmon.model import formatting
 from qmon.model.rates.queue_use import QueueUse
-from qmon.model.samples.horizon_samples import HolderKind, HorizonSample
+from qmon.model.samples.horizon_samples import HolderKind, HorizonSample, VersionStoreSample
 from qmon.model.snapshot import SESSIONS_PROBE
 from qmon.model.view import QueueView, View
 from qmon.model.waits.horizon_holders import long_holder, next_holder
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, Span, cut_line, entry_lines, fit_parts
-from qmon.tui.waits import version_store
 from qmon.tui.waits.usage_panel import per_pop_spans, queue_parts, trend_text
 
 _COSTS = 3
@@ -30,7 +29,7 @@ def horizon_lines(view: View | None, cells: int, rows: int) -> list[Line]:
     if holder is None:
         return [_no_holder_line(view, holders, cells)]
     out: list[Line] = [((" held by   ", "muted"), *_holder_line(holder, cells - 11))]
-    paid = version_store.cost_lines(view) if version_store.has_version_store(view) else cost_lines(view)
+    paid = version_store_cost_lines(view) if has_version_store(view) else dead_row_cost_lines(view)
     for index, line in enumerate(paid[: max(1, rows - 3)]):
         out.append(cut_line(((" costs     " if index == 0 else " " * 11, "muted"), *line), cells))
     out += entry_lines("once gone", gain_text(view, holders), cells, "strong", most=max(1, min(2, rows - len(out))))
@@ -39,7 +38,7 @@ def horizon_lines(view: View | None, cells: int, rows: int) -> list[Line]:
 
 
 def _no_holder_line(view: View, holders: Sequence[HorizonSample], cells: int) -> Line:
-    kept = version_store.has_version_store(view)
+    kept = has_version_store(view)
     removable = "old row versions can be removed" if kept else "all dead rows can be removed"
     if holders:
         line: Line = (
@@ -51,7 +50,7 @@ def _no_holder_line(view: View, holders: Sequence[HorizonSample], cells: int) ->
     else:
         line = ((f" no holder: {removable}", "muted"),)
     return (
-        cut_line((*line, (" · ", "faint"), *version_store.size_spans(view.server.version_store)), cells)
+        cut_line((*line, (" · ", "faint"), *version_store_size_spans(view.server.version_store)), cells)
         if kept
         else line
     )
@@ -105,7 +104,7 @@ def _holder_line(holder: HorizonSample, cells: int) -> Line:
     return cut_line(spans, cells)
 
 
-def cost_lines(view: View) -> list[Line]:
+def dead_row_cost_lines(view: View) -> list[Line]:
     """Return the queues with the highest cost, each with its dead rows and the rows that a pop touches."""
     paying = [(q, q.use) for q in view.queues if q.use is not None and q.use.dead]
     paying.sort(key=lambda pair: _cost_key(pair[1]), reverse=True)
@@ -126,9 +125,9 @@ def _cost_key(use: QueueUse) -> tuple[float, int]:
 
 def gain_text(view: View, holders: Sequence[HorizonSample]) -> str:
     """Return which rows can be removed after the oldest holder has ended, and which holder is next."""
-    if version_store.has_version_store(view):
+    if has_version_store(view):
         after = next_holder(holders)
-        return version_store.gain_text(view, holders, "" if after is None else short_holder_text(after))
+        return version_store_gain_text(view, holders, "" if after is None else short_holder_text(after))
     dead = sum(q.use.dead or 0 for q in view.queues if q.use is not None)
     after = next_holder(holders)
     partly = any(failure.probe == SESSIONS_PROBE for failure in view.failures)
@@ -136,3 +135,44 @@ def gain_text(view: View, holders: Sequence[HorizonSample]) -> str:
     then = none if after is None or partly else f"next holder: {short_holder_text(after)}"
     key = " · [E] ends the holder" if holders[0].kind == HolderKind.SESSION else ""
     return f"vacuum can remove up to {dead:,} dead rows of the queues; {then}{key}"
+
+
+def has_version_store(view: View) -> bool:
+    """Return True if this server keeps old rows in a version store.
+
+    PostgreSQL has no version store: old rows stay in the tables as dead rows.
+    """
+    return view.engine == "sqlserver"
+
+
+def version_store_size_spans(store: VersionStoreSample | None) -> Line:
+    """Return ``row versions 1.2 GB in tempdb, 3 MB in the database``."""
+    if store is None:
+        return (("the size of the version store was not read", "muted"),)
+    whose = " of all databases" if store.whole_server else ""
+    places = [(store.bytes, f" in tempdb{whose}"), (store.persistent_bytes, " in the database itself")]
+    known = [f"{formatting.size(value)}{where}" for value, where in places if value is not None]
+    return (("row versions ", "muted"), (", ".join(known) or "none", "text"))
+
+
+def version_store_cost_lines(view: View) -> list[Line]:
+    """Return the size of the version store, and the queues whose pops read the most pages."""
+    found = [version_store_size_spans(view.server.version_store)]
+    paying = [(q, q.use) for q in view.queues if q.use is not None and q.use.touched_per_pop.value is not None]
+    paying.sort(key=lambda pair: pair[1].touched_per_pop.value or 0.0, reverse=True)
+    for queue, use in paying[:_COSTS]:
+        head: list[Span] = [(shorten(clean(queue.name), 20), "strong"), ("  ", "text"), *per_pop_spans(use)]
+        found.append((*head, (f" {trend_text(use, 16)}", "accent")))
+    return found
+
+
+def version_store_gain_text(view: View, holders: Sequence[HorizonSample], next_holder: str) -> str:
+    """Return a text about the rows that the server can remove after the oldest holder has ended.
+
+    ``next_holder``: the next holder of the horizon, or empty.
+    """
+    store = view.server.version_store
+    much = f"up to {formatting.size(store.total)} of row versions" if store is not None else "old row versions"
+    then = f"next holder: {next_holder}" if next_holder else "no next holder"
+    key = " · [E] ends the holder" if holders[0].kind == HolderKind.SESSION else ""
+    return f"the server can remove {much}, and ghost rows; {then}{key}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from qmon.model import formatting
 from qmon.model.cost_budget import PollingCost, parse_budget
+from qmon.model.formatting import count_text
 from qmon.model.samples.job_samples import FAILED_OUTCOME, QueueJob
 from qmon.model.samples.server_state_samples import (
     LogSample,
@@ -17,7 +18,7 @@ from qmon.model.samples.server_state_samples import (
     TempSessionSample,
     TempSpaceSample,
 )
-from qmon.model.settings import database_card
+from qmon.model.settings import NOT_REPORTED, Setting, database_card
 from qmon.model.statement_use import StatementUse, statement_uses
 from qmon.model.verdicts.server_health_verdicts import (
     AT_LIMIT_AT,
@@ -37,7 +38,6 @@ from qmon.model.view import View
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import LABEL_CELLS, Line, LinePart, Span, entry_lines, fit_parts
-from qmon.tui.waits import settings_card
 
 # From this number of virtual log files on, recovery and backups take noticeably longer.
 _MANY_PIECES: Final = 1_000
@@ -102,7 +102,7 @@ def server_lines(view: View | None, cells: int, rows: int, *, whole: bool = Fals
     found = sorted(_readings(view), key=lambda each: not each.bad)
     out = [line for each in found for line in each.to_lines(cells, whole=whole)]
     if view.server.state is not None:
-        out += settings_card.settings_lines(database_card(view.engine, view.server.state.settings), cells, whole=whole)
+        out += settings_lines(database_card(view.engine, view.server.state.settings), cells, whole=whole)
     for label, words in _failures_by_label(view).items():
         out += entry_lines(label, words, cells, "faint", most=2)
     out = out or [((f" {_unread_text(view)}", "muted"),)]
@@ -319,3 +319,25 @@ def _plan_reading(queue: str, use: StatementUse) -> _Reading:
 def _unread_text(view: View) -> str:
     """Return the text for an empty panel."""
     return figures.unread_reason(view, "server health", *_PROBES)
+
+
+def settings_lines(settings: Sequence[Setting], cells: int, *, whole: bool) -> list[Line]:
+    """Return the lines of the card. The first line contains the number of settings that hurt a queue.
+
+    If ``whole``, a line for each of these settings follows.
+    """
+    hurt = [each for each in settings if each.harm]
+    if not whole:
+        told = [_setting_text(each) for each in settings if each.value is not None and not each.harm][:2]
+        many = [f"{count_text(len(hurt), 'setting')} hurt{'s' if len(hurt) == 1 else ''} a queue [i]"] if hurt else []
+        return entry_lines("database", "   ".join(told + many), cells, most=1)
+    fine = "   ".join(_setting_text(each) for each in settings if each.value is not None and not each.harm)
+    unknown = ", ".join(each.display_name for each in settings if each.value is None)
+    out = entry_lines("database", fine, cells, most=4)
+    for each in hurt:
+        out += entry_lines("hurts", f"{_setting_text(each)}: {each.harm}", cells, "accent", most=3)
+    return out + entry_lines("unknown", f"{unknown}: {NOT_REPORTED}" if unknown else "", cells, "faint", most=3)
+
+
+def _setting_text(setting: Setting) -> str:
+    return f"{setting.name} {setting.value}" + (f" ({setting.object})" if setting.object else "")
