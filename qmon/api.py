@@ -19,7 +19,7 @@ from qmon.model.config_reader import suggest_nearest
 from qmon.model.groups.configured_queue import ConfiguredQueue
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import Choice, OperationResult, OwnerState, Plan, RedriveLimits
-from qmon.model.report import status_object
+from qmon.model.status_report import status_object
 from qmon.model.view import View
 from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.monitor.one_shot import view_over

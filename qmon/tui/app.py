@@ -38,8 +38,8 @@ from qmon.tui.feed import Feed, Fold, FoldFailed, StateChanged, ViewReady
 from qmon.tui.past_reader import KnownPast, WatchedTarget
 from qmon.tui.sanitize import clean
 from qmon.tui.screen_list import ENTRIES, ScreenEntry
+from qmon.tui.shown_state import Shown
 from qmon.tui.spans import Line
-from qmon.tui.status import Shown
 from qmon.tui.themes import DARK, LIGHT, NAMES, PLAIN, THEMES, is_color_disabled
 from qmon.tui.widgets.dialog import leave_pushed_screens
 

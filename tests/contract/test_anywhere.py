@@ -8,7 +8,7 @@ import pytest
 
 from qmon.engines.base import Connection, Value
 from qmon.engines.sql import queries
-from qmon.monitor.doctor import read_rights, run_checkup
+from qmon.monitor.probe_checks import read_rights, run_checkup
 from qmon.operate.install.install_queue import read_installed_layouts, uninstall_queue
 from qmon.workload.workload_statements import WorkloadStatements
 from tests.contract.anywhere import Place, execute, message, rolled_back, rows

@@ -11,7 +11,7 @@ import pytest
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.reasons import Reason
 from qmon.model.view import QueueView, View
-from qmon.monitor.doctor import read_rights, run_checkup
+from qmon.monitor.probe_checks import read_rights, run_checkup
 from tests.contract.anywhere import Place, execute, rolled_back, rows
 from tests.contract.anywhere_server import FORMS, Login, Server
 from tests.contract.anywhere_sql import JOBS_WITH_OWNERS, MASK, MAY_SEE_STATE, MAY_SELECT

@@ -15,7 +15,7 @@ import pytest
 from qmon.errors import BadInput, PermissionMissing, QueryFailed
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import Choice, OperationState, OwnerState, Side
-from qmon.monitor.doctor import read_rights, run_checkup
+from qmon.monitor.probe_checks import read_rights, run_checkup
 from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, check_can_archive
 from qmon.operate.operator import Operator
 from qmon.operate.run.pacing import archive_pace

@@ -13,7 +13,7 @@ from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableNam
 from qmon.model.operation_records import Choice
 from qmon.monitor.catalog.proposed_indexes import propose_indexes
 from qmon.monitor.catalog.resolve import resolve_queues
-from qmon.monitor.doctor import read_rights
+from qmon.monitor.probe_checks import read_rights
 from qmon.operate.actions.archiver import check_can_archive
 from qmon.operate.install.install_queue import prepare_install
 from qmon.operate.install.install_script import install_script

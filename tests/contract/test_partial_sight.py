@@ -18,9 +18,9 @@ from qmon.engines.result_records import to_records
 from qmon.errors import PermissionMissing
 from qmon.model.layout.layout import Clients, Layout, StateColumn, TableName
 from qmon.model.reasons import Reason
-from qmon.model.report import status_object
 from qmon.model.samples.polled_samples import WriterSample
 from qmon.model.snapshot import SESSIONS_PROBE
+from qmon.model.status_report import status_object
 from qmon.model.view import View
 from qmon.model.waits.lock_chains import LockRole
 from qmon.monitor.background import scan_counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qmon.engines.registry import engine_for
-from qmon.monitor.doctor import Right, read_rights
+from qmon.monitor.probe_checks import Right, read_rights
 from tests.cli.calling import call
 from tests.contract.engines import opened, sql
 from tests.contract.watching import target_of

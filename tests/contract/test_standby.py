@@ -12,7 +12,7 @@ from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.reasons import Reason
 from qmon.model.samples.server_state_samples import ServerState
 from qmon.model.view import QueueView, View
-from qmon.monitor.probes.server_health import READ_EVERY_S
+from qmon.monitor.probes.server_health_probes import READ_EVERY_S
 from qmon.operate.operator_context import create_context
 from tests.cli.calling import call
 from tests.contract.replica import Standby, replicated

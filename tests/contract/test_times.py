@@ -14,8 +14,8 @@ from qmon.engines.registry import engine_for
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.verdicts import RULES
 from qmon.monitor.catalog.resolve import resolve_queues
-from qmon.monitor.doctor import run_checkup
 from qmon.monitor.poll.queue_samples import QueueFiling
+from qmon.monitor.probe_checks import run_checkup
 from qmon.monitor.source import Focus, Phase
 from qmon.monitor.state import sample_figures
 from qmon.monitor.state.queue_track import QueueTrack

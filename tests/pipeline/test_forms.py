@@ -15,7 +15,7 @@ from qmon.cli.commands.pipeline import pipeline as command
 from qmon.cli.commands.pipeline.pipeline_options import lake_path
 from qmon.cli.commands.pipeline.report_object import report_object
 from qmon.cli.output import column_header, print_report
-from qmon.cli.reports.pipeline import PeriodReport
+from qmon.cli.reports.pipeline_reports import PeriodReport
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.report.data_files import COLUMNS
 from tests.cli.calling import call

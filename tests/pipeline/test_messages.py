@@ -26,10 +26,10 @@ from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.lake.maintenance import LakeRetention, tidy_lake
 from qmon.pipeline.messages.archive_reader import ArchiveTable
 from qmon.pipeline.messages.message_intake import IntakeResult, MessageIntake
+from qmon.pipeline.messages.message_waits import message_times
 from qmon.pipeline.messages.spark_source import KeyRangeRead
-from qmon.pipeline.messages.waits import message_times
-from qmon.pipeline.report.formatting import duration_text, number_text
 from qmon.pipeline.report.html import report_page
+from qmon.pipeline.report.report_formatting import duration_text, number_text
 from tests.cli.calling import call
 from tests.facts import connected, query, wait_until
 from tests.pipeline.archiving import archive, finished, found, kept

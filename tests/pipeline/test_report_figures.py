@@ -16,9 +16,9 @@ from qmon.config.slo import Objective
 from qmon.model.baseline_bands import Baseline, Baselines
 from qmon.pipeline.report.axis import WIDTH, Axis, scale_values
 from qmon.pipeline.report.facts import choose_queues
-from qmon.pipeline.report.formatting import change_text, good_share_text
 from qmon.pipeline.report.headline import headline, healthy_share, things_to_look_at
 from qmon.pipeline.report.period import Coverage, Period, Trouble, coverage_by_target, trouble_by_queue
+from qmon.pipeline.report.report_formatting import change_text, good_share_text
 from qmon.pipeline.report.service_levels import Level, sort_by_budget
 from qmon.pipeline.report.tables import level_table
 from qmon.pipeline.report.unusual_hours import SUMS, find_unusual_hours

@@ -18,7 +18,7 @@ from qmon.tui.actions.availability import head_blocker
 from qmon.tui.actions.request import ActionRequest
 from qmon.tui.operations.operations_screen import OperationDetails
 from qmon.tui.shared.banner import pause_lines
-from qmon.tui.status import Shown
+from qmon.tui.shown_state import Shown
 from tests.tui.blocked import waits
 from tests.tui.driving import Driver, dashboard
 from tests.tui.scripted import SAMPLED_AT, TAKEN_AT, messages, queue, target, view

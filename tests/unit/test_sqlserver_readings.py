@@ -16,9 +16,9 @@ from qmon.errors import PermissionMissing
 from qmon.model.layout.layout import Clients, Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.reasons import Reason
-from qmon.model.report import status_object
 from qmon.model.snapshot import Snapshot
 from qmon.model.standby import Standby, StandbyText
+from qmon.model.status_report import status_object
 from qmon.model.view import View
 from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.catalog.resolve import Resolved

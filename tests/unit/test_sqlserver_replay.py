@@ -14,7 +14,6 @@ from qmon.engines.sql.queries import SqlFile
 from qmon.engines.sqlserver.sqlserver_engine import AZURE, SqlServer
 from qmon.errors import QueryFailed
 from qmon.model.counts import PartSample, ScanSample
-from qmon.model.report import status_object
 from qmon.model.samples import polled_samples
 from qmon.model.samples.broker_samples import (
     BrokerMonitorSample,
@@ -61,6 +60,7 @@ from qmon.model.samples.usage_samples import (
     TreeSample,
 )
 from qmon.model.samples.wait_samples import LatchSample, PageOwnerSample, WaitTotal
+from qmon.model.status_report import status_object
 from qmon.model.view import View
 from qmon.model.waits.lock_holders import LockHolderSample
 from qmon.monitor.catalog.resolve import Resolved

@@ -265,7 +265,7 @@ def _print_results(outcomes: Sequence[CheckResult], output: Format) -> None:
     if output == "table":
         print_output(plugin_line(*outcomes))
     else:
-        from qmon.cli.reports.figures import CheckReport
+        from qmon.cli.reports.status_reports import CheckReport
 
         print_reports(output, [check_object(each) for each in outcomes], CheckReport, "problems")
 

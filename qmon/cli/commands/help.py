@@ -105,7 +105,7 @@ def _try_print_key(words: str) -> bool:
     """Print the effect of a key on each screen. Return false if there is no key with this name."""
     if len(words) > _LONGEST_KEY:
         return False
-    from qmon.tui.shared.help import all_bindings
+    from qmon.tui.shared.help_dialog import all_bindings
     from qmon.tui.shared.keybar import key_name
 
     found = [each for each in all_bindings() if words in (each.key.split(","), *key_name(each).split())]

@@ -88,7 +88,7 @@ def queues(
             _print_explanation(each, named=named)
     else:
         from qmon.cli.output import print_reports
-        from qmon.cli.reports.target import QueuesReport
+        from qmon.cli.reports.target_reports import QueuesReport
 
         print_reports(output, [each.found for each in listings], QueuesReport, "queues")
         for each in listings if output == "csv" else ():

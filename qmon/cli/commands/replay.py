@@ -134,12 +134,12 @@ def _view_at(reader: RecordingReader, at: float) -> tuple[float, object, View]:
 
 def _print_moment(reader: RecordingReader, at: float, output: Format) -> None:
     from qmon.cli.commands.status import print_status
-    from qmon.model.report import status_object
+    from qmon.model.status_report import status_object
     from qmon.recording.format.codec import encode
 
     when, snapshot, view = _view_at(reader, at)
     if output == "json":
-        from qmon.cli.reports.figures import ReplayReport
+        from qmon.cli.reports.status_reports import ReplayReport
 
         found = {"schema": 1, "at": when, "snapshot": loads(encode(snapshot)), "status": status_object(view)}
         print_report(output, found, ReplayReport)

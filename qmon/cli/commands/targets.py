@@ -14,7 +14,7 @@ from qmon.errors import BadInput, ConnectionFailed, MissingDriver, QmonError
 from qmon.model.formatting import duration, milliseconds
 
 if TYPE_CHECKING:
-    from qmon.cli.reports.target import NamedTarget
+    from qmon.cli.reports.target_reports import NamedTarget
     from qmon.cli.target_session import ChosenTarget
     from qmon.config.config_file import Config
     from qmon.config.known_targets import KnownTarget
@@ -48,7 +48,7 @@ def targets(
         _connect_targets(rows, read)
     drivers = _installed_drivers()
     if output != "table":
-        from qmon.cli.reports.target import TargetsReport
+        from qmon.cli.reports.target_reports import TargetsReport
 
         print_report(output, {"schema": 1, "targets": rows, "drivers": drivers}, TargetsReport, "targets")
         return

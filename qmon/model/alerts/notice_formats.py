@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypedDict
 
 from qmon.model.alerts.notices import Notice
 from qmon.model.figure import Severity
-from qmon.model.report import iso
+from qmon.model.status_report import iso
 from qmon.model.texts import Text
 
 

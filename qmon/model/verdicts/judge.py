@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
+from qmon.model.defect_guard import DefectGuard
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.formatting import duration
-from qmon.model.guard import Guard
 from qmon.model.operation_records import Side
 from qmon.model.probe_families import is_probe_of
 from qmon.model.reasons import Reason
@@ -241,7 +241,7 @@ Spans = Mapping[str, EvidenceSpan]
 
 
 def judge_queue(
-    context: RuleInput, now_at: float, spans: Spans, guard: Guard | None = None
+    context: RuleInput, now_at: float, spans: Spans, guard: DefectGuard | None = None
 ) -> tuple[tuple[Verdict, ...], dict[str, EvidenceSpan]]:
     """Return all verdicts whose evidence has lasted for the hold time, and the spans of evidence so far.
 

@@ -13,7 +13,7 @@ from qmon.engines.base import Connection, Engine
 from qmon.errors import QueryFailed
 from qmon.model.cost_budget import Budget
 from qmon.model.default_list import default_listing
-from qmon.model.guard import Guard
+from qmon.model.defect_guard import DefectGuard
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.counter_samples import ServerCounters, add_threadless_waits, merge_counters
@@ -57,7 +57,7 @@ from qmon.monitor.probes.probe_statements import (
 from qmon.monitor.probes.procedure_probes import ProcedureProbes
 from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
 from qmon.monitor.probes.row_locks import RowLocks
-from qmon.monitor.probes.server_health import ServerHealthProbes
+from qmon.monitor.probes.server_health_probes import ServerHealthProbes
 from qmon.monitor.source import ROW_LIMIT, Focus
 from qmon.redact import hide_passwords
 
@@ -433,7 +433,7 @@ class Collector:
         failures: list[ProbeFailure],
     ) -> QueueSamples:
         """Return the samples of one queue. If this raises, all figures are unknown for that reason."""
-        guard = Guard(partial(log.report_defect, once=True))
+        guard = DefectGuard(partial(log.report_defect, once=True))
         queue = guard.attempt(
             "samples",
             lambda: self._filing.samples_for(probes, results, found, now_at, focus),

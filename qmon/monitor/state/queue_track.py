@@ -8,11 +8,11 @@ from functools import partial
 from typing import Final
 
 from qmon import log
+from qmon.model.defect_guard import WHOLE_VIEW, DefectGuard
 from qmon.model.evidence import NO_QUEUE_EVIDENCE, QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure, PastVerdict, Severity, Verdict
 from qmon.model.forecast import UNMOVED, Forecast, Trend, forecast_drain
 from qmon.model.formatting import duration
-from qmon.model.guard import WHOLE_VIEW, Guard
 from qmon.model.operation_records import pauses_for
 from qmon.model.probe_constants import COUNT_LIMIT, TABLE_COUNTERS_PROBE, ring_probe
 from qmon.model.probe_families import is_probe_of
@@ -162,7 +162,7 @@ class QueueTrack:
         figure or a rule raises an exception, the exception becomes its reason and is listed among the failures of the
         view.
         """
-        guard = Guard(partial(log.report_defect, once=True))
+        guard = DefectGuard(partial(log.report_defect, once=True))
         fold = partial(self._fold_poll, snapshot, samples, guard, unbroken, target, sessions, uses)
         view = guard.attempt(WHOLE_VIEW, fold, partial(self._view_after_failure, snapshot, samples))
         return (
@@ -188,7 +188,7 @@ class QueueTrack:
         self,
         snapshot: Snapshot,
         samples: QueueSamples,
-        guard: Guard,
+        guard: DefectGuard,
         unbroken: bool,
         target: TargetEvidence,
         sessions: SessionIndex | None,
@@ -346,7 +346,7 @@ class QueueTrack:
         target: TargetEvidence,
         known: QueueEvidence,
         behind_s: float,
-        guard: Guard,
+        guard: DefectGuard,
     ) -> QueueView:
         at = snapshot.sampled_at
         rates = self._window.rates_over()
@@ -423,7 +423,9 @@ class QueueTrack:
             fill=fill.evidence,
             blocked=more["blocked"].evidence,
             blocked_oldest=more["blocked_oldest"].evidence,
-            in_unknown_states=now("in_unknown_states", sample_figures.unknown_states_figure(samples, at)).evidence,
+            in_unknown_states=current_figure(
+                "in_unknown_states", sample_figures.unknown_states_figure(samples, at)
+            ).evidence,
             locked=self._diagnosis.locking_session(snapshot, samples),
             pauses=pauses,
             layout=samples.layout,
@@ -524,7 +526,7 @@ class QueueTrack:
         return sample_figures.counted_figure(samples, samples.dead, figure, dead, at, samples.dead_at)
 
     def _judge_rules(
-        self, given: RuleInput, at: float, guard: Guard | None = None
+        self, given: RuleInput, at: float, guard: DefectGuard | None = None
     ) -> tuple[tuple[Verdict, ...], tuple[PastVerdict, ...]]:
         """Return the verdicts that hold and the verdicts that are over."""
         verdicts, self._spans = judge_queue(given, at, self._spans, guard)

@@ -18,10 +18,10 @@ from typing import Final
 
 from qmon.pipeline.report.axis import WIDTH, Axis
 from qmon.pipeline.report.facts import QueueFacts, ReportFacts, flow_rate, time_mean
-from qmon.pipeline.report.formatting import change_text, day_time_text, duration_text, number_text
 from qmon.pipeline.report.headline import Thing, headline, things_to_look_at
 from qmon.pipeline.report.notes import outlook_text, report_notes, scope_text
 from qmon.pipeline.report.period import Key, Row
+from qmon.pipeline.report.report_formatting import change_text, day_time_text, duration_text, number_text
 from qmon.pipeline.report.svg import Marks, PlotLines, Shade, axis_labels, day_lines, moment_line, plot_svg, shade_svg
 from qmon.pipeline.report.tables import INCIDENT, QUEUE, Cell, ReportTable, report_tables, worst_table
 

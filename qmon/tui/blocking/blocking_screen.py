@@ -20,8 +20,8 @@ from qmon.tui.blocking import tree
 from qmon.tui.sanitize import clean
 from qmon.tui.shared.dashboard_screen import DashboardScreen
 from qmon.tui.shared.text_dialog import TextDialog
+from qmon.tui.shown_state import Shown
 from qmon.tui.spans import Line, cut_line, entry_lines
-from qmon.tui.status import Shown
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 

@@ -16,8 +16,8 @@ from qmon.tui.consumers import consumer_rows
 from qmon.tui.sanitize import clean
 from qmon.tui.shared.queue_detail import QueueDetailScreen
 from qmon.tui.shared.text_dialog import TextDialog
+from qmon.tui.shown_state import Shown
 from qmon.tui.spans import Line, LinePart
-from qmon.tui.status import Shown
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines

@@ -21,8 +21,8 @@ from qmon.tui.failures.failure_reading import FailureReading
 from qmon.tui.message.message_screen import MessageScreen
 from qmon.tui.sanitize import clean
 from qmon.tui.shared.queue_detail import QueueDetailScreen
+from qmon.tui.shown_state import Shown
 from qmon.tui.spans import LinePart, entry_lines
-from qmon.tui.status import Shown
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines

@@ -26,7 +26,7 @@ from qmon.tui import keys
 from qmon.tui.action_runner import BackgroundOperation
 from qmon.tui.app import QmonApp
 from qmon.tui.feed import Feed
-from qmon.tui.fleet import health
+from qmon.tui.fleet import target_health
 from qmon.tui.fleet.member import FleetTarget, Member
 from qmon.tui.palette_items import PaletteItem
 from qmon.tui.past_reader import WatchedTarget
@@ -119,7 +119,7 @@ class FleetApp(QmonApp):
     def fleet_header(self, now: float, cells: int) -> Line:
         """Return the number of targets by health, and whether the display is frozen."""
         right = [LinePart.from_text("◇ frozen ", "accent")] if self.shown.frozen else []
-        left = health.counts_line([*self.members.values()], now, cells - 10 * len(right))
+        left = target_health.counts_line([*self.members.values()], now, cells - 10 * len(right))
         return spread_parts([LinePart(left)], right, cells)
 
     def _new_memory(self) -> InMemoryHistory:
@@ -277,7 +277,7 @@ class FleetApp(QmonApp):
                 f"target:{each.name}",
                 "",
                 each.name,
-                f"go to this target: {health.health_text(each, now)}",
+                f"go to this target: {target_health.health_text(each, now)}",
                 "Targets",
                 partial(self.go_to_target, each.name),
             )

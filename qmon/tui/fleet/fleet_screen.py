@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual import getters
 
-from qmon.tui.fleet import health
+from qmon.tui.fleet import target_health
 from qmon.tui.fleet.fleet_app import FleetApp
 from qmon.tui.fleet.member import Member
 from qmon.tui.shared.dashboard_screen import DashboardScreen
@@ -43,6 +43,6 @@ class FleetScreen(DashboardScreen):
 
     def show_summary(self, now: float) -> list[Member]:
         """Draw the summary line. Return the targets, worst first."""
-        ranked = health.rank_members(self.app.members.values(), now)
-        self.query_one("#summary", Lines).show(lambda cells, _: [health.fleet_summary_line(ranked, now, cells)])
+        ranked = target_health.rank_members(self.app.members.values(), now)
+        self.query_one("#summary", Lines).show(lambda cells, _: [target_health.fleet_summary_line(ranked, now, cells)])
         return ranked

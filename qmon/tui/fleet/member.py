@@ -14,7 +14,7 @@ from qmon.model.view import QueueView, View
 from qmon.monitor.source import MOST_WRONG, Focus, Phase, SnapshotSource, SourceState
 from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.tui.past_reader import KnownPast, WatchedTarget
-from qmon.tui.status import Freshness, Shown
+from qmon.tui.shown_state import Freshness, Shown
 
 if TYPE_CHECKING:
     from qmon.recording.write.recorder import Recorder

@@ -24,8 +24,8 @@ from qmon.tui.past_reader import MarkFound, PastRead, PastReader, PastRequest
 from qmon.tui.plots.range_plot import SCALE_CELLS, draw_cursor, range_plot_lines
 from qmon.tui.sanitize import clean
 from qmon.tui.shared import topics
+from qmon.tui.shown_state import Shown
 from qmon.tui.spans import Line, wrap_text
-from qmon.tui.status import Shown
 from qmon.tui.themes import is_plain
 from qmon.tui.widgets.lines import Lines
 from qmon.tui.widgets.plot_panel import PlotPanel

@@ -24,7 +24,7 @@ from qmon.tui.message import message_panel
 from qmon.tui.message.payload import ShownPayload, payload_text
 from qmon.tui.sanitize import clean, clean_uncached
 from qmon.tui.shared.dashboard_screen import DashboardScreen
-from qmon.tui.status import Shown
+from qmon.tui.shown_state import Shown
 from qmon.tui.widgets.dialog import leave_screen
 from qmon.tui.widgets.grid_table import Table
 from qmon.tui.widgets.lines import Lines

@@ -16,7 +16,7 @@ from qmon.tui.operations import operation_rows
 from qmon.tui.operations.reading_screen import OperationsReading
 from qmon.tui.sanitize import clean
 from qmon.tui.shared.text_dialog import TextDialog
-from qmon.tui.status import Shown
+from qmon.tui.shown_state import Shown
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines

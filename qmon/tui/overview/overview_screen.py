@@ -22,10 +22,10 @@ from qmon.tui.overview import queue_rows as overview
 from qmon.tui.overview.panels import target_lines, why_lines
 from qmon.tui.overview.queue_list_screen import QueueListScreen
 from qmon.tui.overview.summary import summary_line
-from qmon.tui.overview.trends import span_text, trend_lines
+from qmon.tui.overview.trend_panel import span_text, trend_lines
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.shared.header import waiting_lines
-from qmon.tui.status import Freshness, Shown
+from qmon.tui.shown_state import Freshness, Shown
 from qmon.tui.themes import is_plain
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid

@@ -18,7 +18,7 @@ from qmon.monitor.source import Focus
 from qmon.operate.plan.selection import STATES
 from qmon.tui import keys
 from qmon.tui.message.message_screen import MessageScreen
-from qmon.tui.overview.trends import span_text
+from qmon.tui.overview.trend_panel import span_text
 from qmon.tui.plots.history_series import peak_value
 from qmon.tui.plots.throughput import throughput_lines
 from qmon.tui.queue import message_lists as lists
@@ -29,8 +29,8 @@ from qmon.tui.sanitize import clean, shorten
 from qmon.tui.shared import topics
 from qmon.tui.shared.dashboard_screen import DashboardScreen
 from qmon.tui.shared.header import waiting_lines
+from qmon.tui.shown_state import Shown
 from qmon.tui.spans import Line
-from qmon.tui.status import Shown
 from qmon.tui.themes import is_plain
 from qmon.tui.waits import horizon_panel
 from qmon.tui.widgets.filter_bar import filter_items

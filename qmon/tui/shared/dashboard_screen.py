@@ -26,7 +26,7 @@ from qmon.tui.shared import topics
 from qmon.tui.shared.banner import alert_lines, operation_lines, pause_lines, tour_lines
 from qmon.tui.shared.header import header_lines, heading_line
 from qmon.tui.shared.keybar import KeyLine
-from qmon.tui.status import Freshness, Shown
+from qmon.tui.shown_state import Freshness, Shown
 from qmon.tui.widgets.filter_bar import FilterBar
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.grid_table import Table
@@ -269,7 +269,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
     def action_help(self) -> None:
         """Open the help. The help starts with the chosen column, the row under the cursor and the queue."""
-        from qmon.tui.shared.help import Help
+        from qmon.tui.shared.help_dialog import Help
 
         grid = next(iter(self.query(Grid)), None)
         column = grid.chosen_column if grid is not None else None
@@ -299,7 +299,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         actions = palette.action_items(self.active_bindings.values(), off, self.app.run_action)
 
         async def explain(topic: str) -> None:
-            from qmon.tui.shared.help import Help
+            from qmon.tui.shared.help_dialog import Help
 
             self.app.push_screen(Help([topics.word_topics(topic)]))
 

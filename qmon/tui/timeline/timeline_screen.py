@@ -17,9 +17,9 @@ from qmon.tui.history.time_text import day_clock_text
 from qmon.tui.operations.reading_screen import OperationsReading
 from qmon.tui.past_reader import WatchedTarget
 from qmon.tui.sanitize import clean
-from qmon.tui.status import Shown
+from qmon.tui.shown_state import Shown
+from qmon.tui.timeline.event_reader import EventsRead, EventsReader
 from qmon.tui.timeline.event_rows import COLUMNS, FLEET_COLUMNS, TargetEvent, event_row, searchable_text
-from qmon.tui.timeline.reader import EventsRead, EventsReader
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.grid_table import GridRow

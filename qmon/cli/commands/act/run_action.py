@@ -184,7 +184,7 @@ def _print_plan(plan: Plan, given: ConfirmationOptions) -> None:
 
 def _print_result(plan: Plan, result: OperationResult | None, took_s: float, given: ConfirmationOptions) -> None:
     if given.output != "table":
-        from qmon.cli.reports.target import ActionReport
+        from qmon.cli.reports.target_reports import ActionReport
 
         write(given.output, {"schema": 1, "plan": plan, "result": result}, ActionReport)
     elif result is not None:

@@ -96,7 +96,7 @@ def bench(
     if output == "table":
         print_bench(found)
     else:
-        from qmon.cli.reports.bench import BenchReport
+        from qmon.cli.reports.bench_reports import BenchReport
 
         print_report(output, bench_object(found), BenchReport, "loads")
         if output == "csv" and found.dequeues:

@@ -70,7 +70,7 @@ def write_bundle(file: Path, text: str | None, path: Path | None, output: Format
         names = add.names
     size = file.stat().st_size
     if output != "table":
-        from qmon.cli.reports.target import BundleReport
+        from qmon.cli.reports.target_reports import BundleReport
 
         print_report(
             output, {"schema": 1, "bundle": str(file), "files": names, "problem": problem or None}, BundleReport

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from qmon.cli.target_session import ConnectedTarget
     from qmon.model.settings import Setting
-    from qmon.monitor.doctor import Check, Right
+    from qmon.monitor.probe_checks import Check, Right
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Examination:
 
     def to_object(self) -> dict[str, object]:
         """Return the results as a ``DoctorReport``."""
-        from qmon.model.report import settings_object
+        from qmon.model.status_report import settings_object
 
         checks = [
             {
@@ -62,7 +62,7 @@ def examine_target(at: ConnectedTarget) -> Examination:
     """Run every probe once. Raises ``ConnectionLost``, and errors of reading the catalog."""
     from qmon.engines.base import Session
     from qmon.model.settings import database_card
-    from qmon.monitor.doctor import count_connections, read_pollers, read_rights, run_checkup
+    from qmon.monitor.probe_checks import count_connections, read_pollers, read_rights, run_checkup
 
     found = run_checkup(at.connection, at.engine, at.configured)
     allowed = read_rights(at.connection, at.engine)

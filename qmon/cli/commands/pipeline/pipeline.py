@@ -215,7 +215,7 @@ def report(
     if output == "table":
         print_period(found)
     else:
-        from qmon.cli.reports.pipeline import PeriodReport
+        from qmon.cli.reports.pipeline_reports import PeriodReport
 
         write(output, report_object(found), PeriodReport, "queues")
 
@@ -301,7 +301,7 @@ def _print_progress(done: BatchResult) -> None:
 def _print_totals(view: LakeView, output: Format) -> None:
     counts = view.counts()
     if output != "table":
-        from qmon.cli.reports.pipeline import IngestReport
+        from qmon.cli.reports.pipeline_reports import IngestReport
 
         write(output, {**counts, "schema": 1, "batches": view.batch}, IngestReport)
         return

@@ -22,7 +22,7 @@ from qmon.engines.urls import read_url
 from qmon.errors import ConnectionFailed
 from qmon.model.cost_budget import UNLIMITED
 from qmon.model.layout.layout import Layout
-from qmon.model.report import status_object
+from qmon.model.status_report import status_object
 from qmon.model.view import QueueView, View
 from qmon.monitor.open import open_poller
 from qmon.monitor.source import Event, SourceState

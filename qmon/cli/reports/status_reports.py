@@ -33,7 +33,7 @@ class BlockerReport(TypedDict):
 
 
 class QueueReport(TypedDict):
-    """One queue; see ``qmon.model.report.queue_object``."""
+    """One queue; see ``qmon.model.status_report.queue_object``."""
 
     name: str
     design: str

@@ -12,8 +12,8 @@ from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
 from qmon.errors import NoConnectionLeft, PermissionMissing, QueryFailed
 from qmon.model.counts import PartSample
+from qmon.model.defect_guard import DEFECT_PREFIX
 from qmon.model.groups.configured_queue import ConfiguredQueue
-from qmon.model.guard import DEFECT_PREFIX
 from qmon.model.samples.polled_samples import (
     PartialSample,
     ReplicaSample,

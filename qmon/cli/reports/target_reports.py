@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypedDict
 
-from qmon.cli.reports.figures import SettingReport
+from qmon.cli.reports.status_reports import SettingReport
 from qmon.model.operation_records import Operation, OperationResult, Plan
 
 

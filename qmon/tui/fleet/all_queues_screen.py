@@ -18,7 +18,7 @@ from qmon.tui.overview import queue_rows as overview
 from qmon.tui.overview.panels import proof_lines
 from qmon.tui.overview.queue_list_screen import QueueListScreen
 from qmon.tui.sanitize import clean
-from qmon.tui.status import Shown
+from qmon.tui.shown_state import Shown
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.grid_table import GridColumn, GridRow
