@@ -41,6 +41,7 @@ from qmon.recording.write.recording_source import RecordingSource
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
 from qmon.tui.app import QmonApp
+from qmon.tui.member import DashboardTarget
 from qmon.tui.past_reader import KnownPast
 from qmon.tui.themes import DARK, LIGHT
 from tests.svg import one_after_the_other, smaller
@@ -215,13 +216,10 @@ def main(arguments: list[str]) -> int:
         known = KnownPast(live_archive(Path(folder), target.name, local_zone()))
         acting = ActionRunner(create_context(target))
         app = QmonApp(
-            source,
-            source.fold,
-            environment=target.environment,
+            DashboardTarget(
+                source, source.fold, environment=target.environment, runner=acting, recorder=recorder, known=known
+            ),
             plain=False,
-            runner=acting,
-            recorder=recorder,
-            known=known,
         )
         try:
             asyncio.run(take(app, target, history_s))

@@ -1,4 +1,4 @@
-"""``make share``: the man page and shell completions in the wheel, generated from the commands."""
+"""``make share``: the man page and shell completions, generated from the commands, and the manual's list of metrics."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from typer._completion_shared import get_completion_script
 from typer.main import get_command
 
 from qmon.cli.app import app, main
+from qmon.metrics.metric_list import METRICS
 
+METRICS_PAGE: Final = Path(__file__).parents[1] / "docs" / "metrics.md"
+_METRICS_HEAD: Final = "| metric | type | labels | meaning |\n|---|---|---|---|\n"
 FOLDER: Final = Path(__file__).parents[1] / "docs" / "share"
 COMPLETIONS: Final = {
     "bash": "bash-completion/completions/qmon",
@@ -32,6 +35,17 @@ def files() -> dict[str, str]:
         for shell, path in COMPLETIONS.items()
     }
     return made | {"man/man1/qmon.1": man_page()}
+
+
+def metrics_page() -> str:
+    """Return the manual's page about metrics, with the list of all metrics."""
+    before, _, rest = METRICS_PAGE.read_text(encoding="utf-8").partition(_METRICS_HEAD)
+    names = [each.name + "_total" * (each.type == "counter") for each in METRICS]
+    rows = [
+        f"| `{name}` | {each.type} | {', '.join(each.labels)} | {each.help} |\n"
+        for name, each in zip(names, METRICS, strict=True)
+    ]
+    return before + _METRICS_HEAD + "".join(rows) + rest[rest.index("\n\n") + 1 :]
 
 
 def man_page() -> str:
@@ -75,3 +89,4 @@ if __name__ == "__main__":
         place = FOLDER / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
+    METRICS_PAGE.write_text(metrics_page(), encoding="utf-8")

@@ -1,18 +1,19 @@
 """pytest plug-in that replaces every text of qmon by its upper case, to find tests that depend on the wording.
 
-Run it with ``pytest -p tests.upper_case``. The fields of a text stay as they are. Tests of the wording itself are left
-out. Every other test must pass.
+Run it with ``pytest -p tests.upper_case``. The fields of a text stay as they are. Programs that tests start show upper
+case too. Tests of the wording itself are left out. Every other test must pass.
 """
 
 from __future__ import annotations
 
-import re
+import os
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final
 
 import pytest
 
-from qmon.model.texts import Text
+# Loaded with ``-p``, before any module of qmon that has texts.
+from tests.upper_case_programs import sitecustomize as sitecustomize
 
 _TESTS: Final = Path(__file__).parent
 # Tests of the wording: the tables of the texts, the manual and pictures of screens.
@@ -22,22 +23,10 @@ _OF_THE_WORDING: Final = (
     _TESTS / "architecture" / "test_reasons.py",
     _TESTS / "unit" / "test_words_by_engine.py",
 )
-_FIELD: Final = re.compile(r"(\{[^{}]*\})")
 
-
-def _upper_case(template: str) -> str:
-    return "".join(part if part.startswith("{") else part.upper() for part in _FIELD.split(template))
-
-
-def _upper_case_member(cls: type[Text], template: str) -> Text:
-    member = str.__new__(cls, _upper_case(template))
-    member._value_ = str(member)
-    return member
-
-
-if Text.__subclasses__():
-    raise pytest.UsageError("load tests.upper_case with -p, before any module of qmon that has texts")
-cast(Any, Text).__new_member__ = _upper_case_member
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, (str(_TESTS / "upper_case_programs"), os.environ.get("PYTHONPATH")))
+)
 
 
 def _is_of_the_wording(item: pytest.Item) -> bool:

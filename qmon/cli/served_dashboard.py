@@ -36,7 +36,7 @@ def show_served(url: str, path: Path | None, ca: Path | None, *, in_browser: boo
     from qmon.monitor.state.target_history import TargetHistory
     from qmon.redact import build_redactor
     from qmon.stream.serve_address import parse_address
-    from qmon.tui import redacting_fold, run
+    from qmon.tui import DashboardTarget, redacting_fold, run
 
     config = read_config(path)
     redact = build_redactor(config.settings.redact)
@@ -45,13 +45,11 @@ def show_served(url: str, path: Path | None, ca: Path | None, *, in_browser: boo
     source = _open_source(address)
     try:
         past = target_past(source.target, config, None)
+        fold = redacting_fold(TargetHistory(baselines=lambda: past.baselines).record_snapshot, redact)
         return run(
-            source,
-            redacting_fold(TargetHistory(baselines=lambda: past.baselines).record_snapshot, redact),
-            environment=source.environment,
+            [DashboardTarget(source, fold, environment=source.environment, known=past)],
             dark=config.settings.theme != "light",
             alerting=alerting_for(source.target, config),  # the server notifies the receivers
-            known=past,
             served=socket.gethostname() if in_browser else address.host_and_port,
             preferences=Preferences() if in_browser else read_preferences(),
             in_browser=in_browser,

@@ -117,7 +117,10 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One SQL file, checked and compiled but not yet rendered. See ``sql/README.md`` for the format."""
+    """One SQL file, checked and compiled but not yet rendered. See ``sql/README.md`` for the format.
+
+    ``required``: the ``names`` that may not be ``NULL``.
+    """
 
     name: str
     purpose: str
@@ -126,6 +129,7 @@ class Query:
     names: frozenset[str]
     columns: tuple[str, ...]
     path: str
+    required: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,22 @@ from qmon.model.groups.group import Group
 from qmon.model.groups.group_parser import group_from_dict
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.layout.layout_io import table_to_text
+from qmon.model.texts import Text
 
 # In a table's name, this character is replaced by each prefix from the library's `prefixes`.
 PREFIX_MARK = "~"
 
 # In the name of a group's table, this character is replaced by the name of a queue that has its own table.
 ANY_NAME = "*"
+
+
+class LibraryFileText(Text):
+    """Errors in the file of a library."""
+
+    NEEDS_TABLES = "{where}: needs [tables], which identify the library"
+    NEEDS_GROUP = "{where}: needs a [[group]] with its queues"
+    NEEDS_DESIGN = "{where}: needs a design or states, for one table"
+    NEEDS_COLUMNS = "{where}: needs columns with their types, which identify the tables"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +90,7 @@ def library_from_dict(raw: Mapping[str, object], where: str, *, own: bool = Fals
         _read_table_queue(Keys(one, f"{where}: queue[{n}]")) for n, one in enumerate(keys.tables("queue"), 1)
     )
     if not tables.raw and not queues:
-        raise BadInput(f"{where}: needs [tables], which identify the library")
+        raise BadInput(LibraryFileText.NEEDS_TABLES.render(where=where))
     library = Library(
         name=keys.require_text("name"),
         engine=cast("EngineName", keys.choice("engine", ("postgres", "sqlserver")) or "postgres"),
@@ -96,7 +106,7 @@ def library_from_dict(raw: Mapping[str, object], where: str, *, own: bool = Fals
     )
     keys.reject_unknown_keys()
     if tables.raw and not library.groups:
-        raise BadInput(f"{where}: needs a [[group]] with its queues")
+        raise BadInput(LibraryFileText.NEEDS_GROUP.render(where=where))
     for number in range(1, len(queues) + 1):
         queue_for(library, number, TableName("schema", "table"), library.name)
     for number, raw_group in enumerate(library.groups, 1):
@@ -120,7 +130,7 @@ def queue_for(library: Library, number: int, table: TableName, name: str) -> Lay
     raw = {**library.queues[number - 1].written, "name": name, "table": table_to_text(table)}
     queue = queue_from_dict(raw, where=where, libraries=())
     if isinstance(queue, NamedLibrary) or (isinstance(queue, Layout) and queue.ring is not None):
-        raise BadInput(f"{where}: needs a design or states, for one table")
+        raise BadInput(LibraryFileText.NEEDS_DESIGN.render(where=where))
     source = LayoutSource.CONFIGURATION if library.own else LayoutSource.DISCOVERY
     queue = replace(queue, library=library.name, source=source)
     no_gate = library.queues[number - 1].no_gate
@@ -130,7 +140,7 @@ def queue_for(library: Library, number: int, table: TableName, name: str) -> Lay
 def _read_table_queue(keys: Keys) -> TableQueue:
     columns = keys.nested_keys("columns")
     if columns is None or not columns.raw:
-        raise BadInput(f"{keys.where}: needs columns with their types, which identify the tables")
+        raise BadInput(LibraryFileText.NEEDS_COLUMNS.render(where=keys.where))
     written = {name: value for name, value in keys.raw.items() if name not in ("columns", "no_gate")}
     return TableQueue({name: columns.names(name) for name in columns.raw}, written, keys.text("no_gate") or "")
 

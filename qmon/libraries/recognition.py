@@ -10,12 +10,24 @@ from qmon.libraries.library import ANY_NAME, Library, group_for, queue_for, with
 from qmon.model.groups.conditions import required_tables
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import Layout, TableName
+from qmon.model.texts import Text
 
 # The type of each column of a table, in the server's words and without length.
 Columns = Mapping[str, str]
 
 # The columns of each table, by schema and table.
 Tables = Mapping[str, Mapping[str, Columns]]
+
+
+class RecognitionText(Text):
+    """Whether the tables of a library were recognized, and why not."""
+
+    LINE = "{library} in schema {schema}: {result}"
+    RECOGNIZED = "recognized by {tables}"
+    NOT_RECOGNIZED = "not recognized: {reasons}"
+    NO_TABLE = "there is no table {table}"
+    NO_COLUMNS = "{table} has no {columns}"
+    OTHER_TYPE = "{column} is {type}, but {library} has {needed}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +125,12 @@ def explain_recognition(candidates: Iterable[Library], engine: str, tables: Tabl
             for schema, there in sorted(tables.items()):
                 if needed & there.keys():
                     lacks = "; ".join(_describe_missing(library, prefix, there))
-                    said = f"not recognized: {lacks}" if lacks else f"recognized by {', '.join(sorted(needed))}"
-                    lines.append(f"{library.name} in schema {schema}: {said}")
+                    result = (
+                        RecognitionText.NOT_RECOGNIZED.render(reasons=lacks)
+                        if lacks
+                        else RecognitionText.RECOGNIZED.render(tables=", ".join(sorted(needed)))
+                    )
+                    lines.append(RecognitionText.LINE.render(library=library.name, schema=schema, result=result))
     return tuple(lines)
 
 
@@ -123,15 +139,17 @@ def _describe_missing(library: Library, prefix: str, tables: Mapping[str, Column
     for name, columns in library.tables.items():
         table = with_prefix(name, prefix)
         if table not in tables:
-            yield f"there is no table {table}"
+            yield RecognitionText.NO_TABLE.render(table=table)
         elif missing := sorted(set(columns) - tables[table].keys()):
-            yield f"{table} has no {', '.join(missing)}"
+            yield RecognitionText.NO_COLUMNS.render(table=table, columns=", ".join(missing))
     for number, raw in enumerate(library.groups, 1):
         group = group_for(library, number, prefix, TableName("", with_prefix(str(raw["table"]), prefix)), library.name)
         for table, column in sorted(group.columns_read.times):
             kind = tables.get(table, {}).get(column)
             if kind is not None and kind not in group.zone.types:
-                yield f"{table}.{column} is {kind}, but {library.name} has {group.zone.description}"
+                yield RecognitionText.OTHER_TYPE.render(
+                    column=f"{table}.{column}", type=kind, library=library.name, needed=group.zone.description
+                )
 
 
 def _recognized_library(

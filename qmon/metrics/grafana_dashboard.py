@@ -29,7 +29,7 @@ def dashboard_file() -> str:
         _panel(1, VERDICT, "state-timeline", "{{queue}}: {{code}}", _WIDTH // 2, 0, _WIDTH // 2),
     ]
     third = _WIDTH // 3
-    for number, metric in enumerate((*COUNTERS, *GAUGES)):
+    for number, metric in enumerate((*COUNTERS.values(), *GAUGES.values())):
         x, y = number % 3 * third, (number // 3 + 1) * _HEIGHT
         panels.append(_panel(number + 2, metric, "timeseries", "{{target}} {{queue}}", x, y, third))
     made = {

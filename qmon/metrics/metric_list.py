@@ -1,9 +1,12 @@
-"""The list of metrics: name, type, unit and labels of each metric, and the field with its value."""
+"""The list of metrics: name, type, unit and labels of each metric."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
+
+from qmon.model.queue_figures import MOVING_FIGURES, QUEUE_FIGURES
 
 TARGET: Final = ("target",)
 QUEUE: Final = ("target", "queue")
@@ -12,17 +15,13 @@ FIGURE: Final = ("target", "queue", "figure")
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One metric. ``name``: the name without ``_total``. ``unit``: the last part of the name, or an empty text.
-
-    ``source``: the field of ``QueueView`` (for gauges of a queue) or of ``Flow`` (for counters), otherwise empty.
-    """
+    """One metric. ``name``: the name without ``_total``. ``unit``: the last part of the name, or an empty text."""
 
     name: str
     type: Literal["gauge", "counter"]
     unit: str
     help: str
     labels: tuple[str, ...] = QUEUE
-    source: str = ""
 
 
 UP: Final = Metric("qmon_target_up", "gauge", "", "1 if the target is being polled, 0 if not.", TARGET)
@@ -43,65 +42,26 @@ AGE: Final = Metric("qmon_queue_reading_age_seconds", "gauge", "seconds", "Age o
 AT_LEAST: Final = Metric(
     "qmon_queue_at_least", "gauge", "", "1 if a figure is a lower bound because not all messages were counted.", FIGURE
 )
-DEAD: Final = Metric(
-    "qmon_queue_dead_messages", "gauge", "messages", "Dead messages: given up after too many attempts.", source="dead"
-)
-OLDEST: Final = Metric(
-    "qmon_queue_oldest_age_seconds", "gauge", "seconds", "Age of the oldest ready message.", source="oldest"
-)
-FILL: Final = Metric(
-    "qmon_queue_fill_ratio", "gauge", "ratio", "Share of a ring's slots in use, 0 to 1.", source="fill"
-)
-GAUGES: Final = (
-    Metric("qmon_queue_ready_messages", "gauge", "messages", "Messages ready to be popped.", source="ready"),
-    Metric(
-        "qmon_queue_in_progress_messages",
+# The metrics of the figures of queues, keyed by the field of `QueueView`.
+GAUGES: Final[Mapping[str, Metric]] = {
+    figure.field: Metric(
+        f"qmon_queue_{figure.metric_name}",
         "gauge",
-        "messages",
-        "Messages popped but not done (in flight).",
-        source="in_progress",
-    ),
-    Metric(
-        "qmon_queue_stuck_messages",
-        "gauge",
-        "messages",
-        "Messages in progress for longer than the timeout.",
-        source="stuck",
-    ),
-    Metric("qmon_queue_scheduled_messages", "gauge", "messages", "Messages scheduled for later.", source="scheduled"),
-    Metric("qmon_queue_blocked_messages", "gauge", "messages", "Messages that cannot be popped yet.", source="blocked"),
-    Metric(
-        "qmon_queue_oldest_blocked_age_seconds",
-        "gauge",
-        "seconds",
-        "Age of the oldest blocked message.",
-        source="blocked_oldest",
-    ),
-    DEAD,
-    Metric(
-        "qmon_queue_done_messages", "gauge", "messages", "Finished messages that are still in the table.", source="done"
-    ),
-    OLDEST,
-    FILL,
-    Metric("qmon_queue_size_bytes", "gauge", "bytes", "Size of the queue's tables and indexes.", source="bytes"),
-    Metric("qmon_queue_producer_sessions", "gauge", "sessions", "Connected producers.", source="producers"),
-    Metric("qmon_queue_consumer_sessions", "gauge", "sessions", "Connected consumers.", source="consumers"),
-)
-COUNTERS: Final = (
-    Metric(
-        "qmon_queue_pushed_messages", "counter", "messages", "Messages pushed while qmon was watching.", source="pushed"
-    ),
-    Metric(
-        "qmon_queue_popped_messages", "counter", "messages", "Messages popped while qmon was watching.", source="popped"
-    ),
-    Metric(
-        "qmon_queue_completed_messages",
+        figure.metric_name.rpartition("_")[2],
+        f"{figure.about[0].upper()}{figure.about[1:]}.",
+    )
+    for figure in QUEUE_FIGURES
+    if figure.metric_name
+}
+COUNTERS: Final[Mapping[str, Metric]] = {
+    figure.field: Metric(
+        f"qmon_queue_{figure.moved}_messages",
         "counter",
         "messages",
-        "Messages completed while qmon was watching.",
-        source="completed",
-    ),
-)
+        f"Messages {figure.moved} while qmon was watching.",
+    )
+    for figure in MOVING_FIGURES
+}
 
 # All metrics, in the order in which they are served.
-METRICS: Final = (UP, POLL_AGE, LAKE_AGE, VERDICT, *GAUGES, AGE, AT_LEAST, *COUNTERS)
+METRICS: Final = (UP, POLL_AGE, LAKE_AGE, VERDICT, *GAUGES.values(), AGE, AT_LEAST, *COUNTERS.values())

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.metrics.metric_list import DEAD, FILL, LAKE_AGE, OLDEST, UP, VERDICT
+from qmon.metrics.metric_list import GAUGES, LAKE_AGE, UP, VERDICT
 from qmon.recording.write.retention import ABANDONED_S
 
 _HEAD: Final = """\
@@ -74,7 +74,7 @@ RULES: Final = (
     AlertingRule("QmonVerdictWarning", f'{VERDICT.name}{{severity="warning"}} == 1', "5m", "warning", _VERDICT, _KEEP),
     AlertingRule(
         "QmonOldMessages",
-        f"{OLDEST.name} > 900",
+        f"{GAUGES['oldest'].name} > 900",
         "5m",
         "warning",
         f"{_QUEUE}: the oldest message has waited for {{{{ $value | humanizeDuration }}}}",
@@ -82,14 +82,14 @@ RULES: Final = (
     ),
     AlertingRule(
         "QmonDeadMessages",
-        f"delta({DEAD.name}[15m]) > 0",
+        f"delta({GAUGES['dead'].name}[15m]) > 0",
         "0m",
         "warning",
         f"{_QUEUE}: messages became dead in the last 15 minutes",
     ),
     AlertingRule(
         "QmonRingFull",
-        f"{FILL.name} > 0.9",
+        f"{GAUGES['fill'].name} > 0.9",
         "2m",
         "critical",
         f"{_QUEUE}: {{{{ $value | humanizePercentage }}}} of its slots are in use",

@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.metrics.metric_list import AGE, AT_LEAST, COUNTERS, GAUGES, POLL_AGE, UP, VERDICT, Metric
-from qmon.model.baseline_bands import NO_BASELINES, Baselines
+from qmon.model.queue_figures import MOVING_FIGURES, QueueFigure
 from qmon.model.view import QueueView, View
-from qmon.monitor.source import Event, Phase, SourceState
+from qmon.monitor.source import Phase, SourceState
 from qmon.monitor.state.queue_track import RATES_FOLLOW
-from qmon.monitor.state.target_history import TargetHistory
 
 _FRESH_POLLS: Final = 3.0
 _FRESH_S: Final = 10.0
-_RATE_OF: Final = {"pushed": "push_rate", "popped": "pop_rate", "completed": "complete_rate"}
 
 # A metric, the values of its labels, and its value.
 Reading = tuple[Metric, tuple[str, ...], float]
@@ -40,12 +38,11 @@ class _Total:
         self.shown = max(self.shown, self.exact)
 
 
-def _moved_messages(queue: QueueView, source: str) -> float | None:
+def _moved_messages(queue: QueueView, figure: QueueFigure) -> float | None:
     """Return the number of messages that moved since the last poll: 0 if counting starts now, ``None`` if unknown."""
     if queue.moved is not None:
-        moved: float | None = getattr(queue.moved, source)
-        return moved
-    return 0.0 if getattr(queue, _RATE_OF[source]).reason in RATES_FOLLOW else None
+        return figure.moved_for(queue)
+    return 0.0 if figure.figure_for(queue).reason in RATES_FOLLOW else None
 
 
 class TargetReadings:
@@ -54,36 +51,23 @@ class TargetReadings:
     Args:
         target: the target's name, free of secrets.
         clock: the monotonic clock of snapshots, seconds.
-        baselines: returns the current baselines. Must return immediately.
-        on_view: also called with each view and each phase change. Must return immediately.
     """
 
-    def __init__(
-        self,
-        target: str,
-        clock: Callable[[], float] = time.monotonic,
-        baselines: Callable[[], Baselines] = lambda: NO_BASELINES,
-        on_view: Callable[[View | SourceState], object] = lambda _: None,
-    ) -> None:
+    def __init__(self, target: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.name = target
         self._clock = clock
         self._lock = threading.Lock()
-        self._history = TargetHistory(baselines=baselines)
-        self._on_view = on_view
         self._view: View | None = None
         self._is_live = False
         self._totals: dict[tuple[str, str], _Total] = {}
 
-    def record_event(self, event: Event | View) -> None:
-        """Record a poll (a snapshot or a view) or a phase change."""
-        if isinstance(event, SourceState):
-            with self._lock:
-                self._is_live = event.phase in (Phase.LIVE, Phase.LATE)
-            self._on_view(event)
+    def record_event(self, event: View | SourceState) -> None:
+        """Record the figures of a poll or a phase change."""
+        if isinstance(event, View):
+            self.record_view(event)
             return
-        view = event if isinstance(event, View) else self._history.record_snapshot(event)
-        self.record_view(view)
-        self._on_view(view)
+        with self._lock:
+            self._is_live = event.phase in (Phase.LIVE, Phase.LATE)
 
     def record_view(self, view: View) -> None:
         """Record the figures of a poll."""
@@ -92,13 +76,12 @@ class TargetReadings:
             counted = () if view.server.standby is not None else view.queues  # a standby does not count moved messages
             before, self._totals = self._totals, {}
             for queue in counted:
-                for metric in COUNTERS:
-                    key, moved = (queue.name, metric.source), _moved_messages(queue, metric.source)
+                for figure in MOVING_FIGURES:
+                    key, moved = (queue.name, figure.field), _moved_messages(queue, figure)
                     if key in before or moved is not None:
                         total = self._totals[key] = before.get(key) or _Total()
-                        rate = getattr(queue, _RATE_OF[metric.source]).evidence
                         total.add_moved(moved or 0.0)
-                        total.known = moved is not None or rate.value is not None
+                        total.known = moved is not None or figure.figure_for(queue).evidence.value is not None
 
     @property
     def is_live(self) -> bool:
@@ -125,8 +108,7 @@ class TargetReadings:
             found.extend(self._verdict_readings(fresh))
             for queue in fresh.queues:
                 found.extend(self._queue_readings(queue, behind_s + fresh.since_read_s(queue)))
-        of_source = {metric.source: metric for metric in COUNTERS}
-        found.extend((of_source[source], (self.name, name), total) for (name, source), total in totals.items())
+        found.extend((COUNTERS[field], (self.name, name), total) for (name, field), total in totals.items())
         return found
 
     def _verdict_readings(self, view: View) -> Iterator[Reading]:
@@ -142,13 +124,13 @@ class TargetReadings:
 
     def _queue_readings(self, queue: QueueView, behind_s: float) -> Iterator[Reading]:
         labels = (self.name, queue.name)
-        for metric in GAUGES:
-            figure = getattr(queue, metric.source).evidence
+        for field, metric in GAUGES.items():
+            figure = getattr(queue, field).evidence
             if figure.value is None:
                 continue
             if figure.partial and figure.value == 0:  # row-level security may hide all rows of this queue from our role
                 continue
             yield metric, labels, figure.value
-            yield AGE, (*labels, metric.source), figure.age_s + behind_s
+            yield AGE, (*labels, field), figure.age_s + behind_s
             if figure.at_least:
-                yield AT_LEAST, (*labels, metric.source), 1.0
+                yield AT_LEAST, (*labels, field), 1.0

@@ -9,28 +9,19 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from qmon.model.formatting import number
+from qmon.model.queue_figures import BANDED_FIGURES
 from qmon.model.series import Point
 
 # An hour of the week has a baseline only if it was watched in at least this many weeks.
 MIN_WEEKS: Final = 4
 HOURS: Final = 168
 
-# Figures of a queue that may have a band, by their names in `Point`.
-BAND_FIGURES: Final = ("ready", "push_rate", "pop_rate", "complete_rate", "in_progress", "oldest_s")
 _SIGMAS: Final = 3.0
 
 # Ratio of standard deviation to MAD for a normal distribution (Rousseeuw and Croux, 1993, "Alternatives to the Median
 # Absolute Deviation").
 _SIGMA_OF_MAD: Final = 1.4826
 _MIN_REACH_SHARE: Final = 0.25
-_MIN_REACH: Final[Mapping[str, float]] = {
-    "ready": 10.0,
-    "in_progress": 10.0,
-    "oldest_s": 5.0,
-    "push_rate": 1.0,
-    "pop_rate": 1.0,
-    "complete_rate": 1.0,
-}
 _DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
@@ -85,7 +76,8 @@ class Baselines:
         if usual is None or usual.weeks < MIN_WEEKS:
             return None
         middle = usual.median
-        reach = max(_SIGMAS * _SIGMA_OF_MAD * usual.mad, _MIN_REACH_SHARE * abs(middle), _MIN_REACH.get(figure, 0.0))
+        least = BANDED_FIGURES[figure].band_reach if figure in BANDED_FIGURES else 0.0
+        reach = max(_SIGMAS * _SIGMA_OF_MAD * usual.mad, _MIN_REACH_SHARE * abs(middle), least)
         words = f"{_DAYS[then.weekday()]} {then.hour:02d}:00"
         return Band(max(0.0, middle - reach), middle + reach, middle, usual.weeks, words)
 
@@ -157,7 +149,7 @@ def find_anomalies(baselines: Baselines, target: str, queue: str, history: Seque
     if not history or queue not in baselines.hours.get(target, {}):
         return ()
     newest, found = history[-1], []
-    for figure in BAND_FIGURES:
+    for figure in BANDED_FIGURES:
         band, now = baselines.band_at(target, queue, figure, newest.at), getattr(newest, figure)
         if band is None or now is None or band.low <= now <= band.high:
             continue

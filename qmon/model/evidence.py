@@ -15,7 +15,7 @@ from qmon.model.samples.message_samples import DrawerSample
 from qmon.model.samples.plan_samples import QueuePlans
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.sessions.owners import Owners
-from qmon.model.trend import DueLater, Rise, Silence, Slower
+from qmon.model.trend import DueLater, FailedPushes, Rise, Silence, Slower
 from qmon.model.waits.deadlock_circles import Deadlocks
 from qmon.model.waits.wait_rates import Waiting
 
@@ -50,12 +50,14 @@ class Repeated:
         failures: at least this many failures were seen.
         seconds: how long the message was watched.
         attempts: how often the message was popped in total; ``None`` if the table does not count attempts.
+        error: the message's last error; ``None`` if the table has no column for errors, or no error was read.
     """
 
     id: str
     failures: int
     seconds: float
     attempts: int | None
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +214,7 @@ class QueueEvidence:
         twice: messages delivered twice.
         ring_loss: the lost numbers of a ring; ``None`` if unknown.
         rise: a finding from the last hour, like ``slower``, ``silence`` and ``due_later``.
+        failed_pushes: most pushes of the last seconds, if they failed.
     """
 
     producers: ClientsSeen | None = None
@@ -228,6 +231,7 @@ class QueueEvidence:
     rise: Rise | None = None
     slower: Slower | None = None
     silence: Silence | None = None
+    failed_pushes: FailedPushes | None = None
     due_later: DueLater | None = None
 
 

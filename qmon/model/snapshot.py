@@ -104,6 +104,7 @@ class QueueSamples:
         unread: true if the queue was not read in this poll, because queues take turns.
         strange: messages in states that qmon does not know.
         strange_at: when the table was searched for unknown states, if not in this poll; server clock, seconds.
+        strange_every_s: seconds between two such searches, if they depend on their cost.
     """
 
     layout: Layout
@@ -144,6 +145,7 @@ class QueueSamples:
     unread: bool = False
     strange: StrangeStates | None = None
     strange_at: float | None = None
+    strange_every_s: float = 0.0
 
     @property
     def waiting_count(self) -> int | None:

@@ -56,6 +56,15 @@ class Silence:
 
 
 @dataclass(frozen=True, slots=True)
+class FailedPushes:
+    """Within ``seconds``, ``failed`` pushes were rolled back, and ``pushed`` messages were committed."""
+
+    failed: float
+    pushed: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class DueLater:
     """Most of the newest messages are due later, unlike the messages of the hour before.
 

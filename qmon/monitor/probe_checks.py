@@ -14,13 +14,13 @@ from qmon.errors import NoConnectionLeft, PermissionMissing, QueryFailed
 from qmon.model.counts import PartSample
 from qmon.model.defect_guard import DEFECT_PREFIX
 from qmon.model.groups.configured_queue import ConfiguredQueue
+from qmon.model.probe_table import SETTINGS, TARGET_PROBES
 from qmon.model.samples.polled_samples import (
     PartialSample,
     ReplicaSample,
     ServerSample,
 )
 from qmon.model.samples.server_state_samples import SettingSample
-from qmon.model.samples.usage_samples import NamingSample, SizeSample, UseSample
 from qmon.model.standby import standby_for
 from qmon.monitor.background.fragmentation_reader import FragmentationReader
 from qmon.monitor.background.plan_reader import PlanReader
@@ -38,7 +38,6 @@ from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.probe_statements import ProbeStatement, StatementCache
 from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
 from qmon.monitor.probes.row_locks import RowLocks
-from qmon.monitor.probes.target_probes import SETTINGS, TARGET_PROBES
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target_history import TargetHistory
 
@@ -204,13 +203,13 @@ def _check_queue(
     probes = QueueProbes(statements, spec)
     if not spec.layout.routines and statements.has_probe("routines_of_tables"):
         tables = {"tables": engine.ids_value(facts.tables)}
-        found = _check_statement(connection, statements.statement_for("routines_of_tables", NamingSample, tables))
+        found = _check_statement(connection, statements.statement_for("routines_of_tables", tables))
         # by default, only a database owner has this permission, and only one figure needs it
         yield replace(found, queue=queue, expected=bool(found.grant))
     asked = table_counters.statements_for_counters(statements, facts.tables) + statements.statements_for_tables(
-        "uses", UseSample, facts.tables
+        "uses", facts.tables
     )
-    asked += statements.statements_for_tables("sizes", SizeSample, facts.tables)
+    asked += statements.statements_for_tables("sizes", facts.tables)
     for each in asked:
         yield _check_statement(connection, replace(each, queue=queue))
     yield from _check_visibility(connection, statements, queue, facts.tables)
@@ -230,7 +229,7 @@ def _check_visibility(
     connection: Connection, statements: StatementCache, queue: str, tables: Sequence[int]
 ) -> Iterator[Check]:
     """Return the tables and columns whose rows or values the server hides, or may hide, from our role."""
-    for statement in statements.statements_for_tables("partial", PartialSample, tables):
+    for statement in statements.statements_for_tables("partial", tables):
         for found in to_records(PartialSample, connection.fetch(statement.bound)):
             if found.column_name is None:
                 problem = f"{found.why}: all figures from rows are lower bounds; {found.helps}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.feed import redacting_fold
-from qmon.tui.run import require_terminal, run, run_fleet
+from qmon.tui.member import DashboardTarget
+from qmon.tui.run import require_terminal, run
 
-__all__ = ["ActionRunner", "redacting_fold", "require_terminal", "run", "run_fleet"]
+__all__ = ["ActionRunner", "DashboardTarget", "redacting_fold", "require_terminal", "run"]

@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from heapq import nlargest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -25,17 +24,17 @@ from textual.timer import Timer
 
 from qmon import log
 from qmon.config.preferences import Preferences
-from qmon.model.figure import Severity
 from qmon.model.formatting import duration
 from qmon.model.layout.layout import TableName
 from qmon.model.view import QueueView, View
 from qmon.monitor.alerting import Alerting, AlertState, FleetAlerting
-from qmon.monitor.source import MOST_WRONG, Focus, SnapshotSource, SourceState
+from qmon.monitor.source import Focus, SnapshotSource, SourceState
 from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.tui import keys, palette_items
 from qmon.tui.action_runner import ActionRunner, BackgroundOperation, Ended
-from qmon.tui.feed import Feed, Fold, FoldFailed, StateChanged, ViewReady
-from qmon.tui.past_reader import KnownPast, WatchedTarget
+from qmon.tui.feed import Feed, FoldFailed, StateChanged, ViewReady
+from qmon.tui.member import DashboardTarget, Member
+from qmon.tui.past_reader import KnownPast
 from qmon.tui.sanitize import clean
 from qmon.tui.screen_list import ENTRIES, ScreenEntry
 from qmon.tui.shown_state import Shown
@@ -45,7 +44,6 @@ from qmon.tui.widgets.dialog import leave_pushed_screens
 
 if TYPE_CHECKING:
     from qmon.demo.story import TourStep
-    from qmon.recording.write.recorder import Recorder
 
 
 class PersonalApp(App[None], inherit_bindings=False):
@@ -108,24 +106,20 @@ class NoticeFailed(Message):
 
 
 class QmonApp(PersonalApp, inherit_bindings=False):
-    """The dashboard over one source.
+    """The dashboard over one target.
 
     Args:
-        source: the source of snapshots. The app starts the source; the caller closes it.
-        fold: builds the view of a snapshot. Called on the source's thread, once per snapshot, in order.
-        prod, read_only, environment: the badges of the target.
-        alerting: the configured alert rules, if this target has any.
-        runner: plans and runs actions. Without a runner, the keys of actions are disabled.
-        recorder: the recorder of the source, for the badge. The app does not close the recorder.
+        targets: the targets to show. Only ``FleetApp`` shows more than one.
+        alerting: the configured alert rules, if there are any.
         dark, plain, preferences: as for ``PersonalApp``.
         for_s: seconds after which the app ends by itself.
-        known: recordings and baselines of the target.
         served: the address of the ``qmon serve`` that the source reads from, such as ``ops-1:9777``.
         told: returns the current step of the tour.
         clock: the local monotonic clock, in seconds.
 
     Attributes:
-        memory: the history since the start; ``None`` in a replay.
+        members: the targets by name, in the given order.
+        current: the target whose screens are shown.
         history_moment: the moment that the history screen shows when it opens, seconds since the epoch.
         fixed_reason: why this dashboard cannot change the poll interval and the probes, in one line; empty if it can.
         first_queue: the queue whose screen opens first; empty: the overview opens first.
@@ -153,20 +147,12 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     def __init__(
         self,
-        source: SnapshotSource,
-        fold: Fold,
-        *,
-        prod: bool = False,
-        read_only: bool = False,
-        environment: str = "",
+        *targets: DashboardTarget,
         dark: bool = True,
         plain: bool | None = None,
         for_s: float | None = None,
         clock: Callable[[], float] = time.monotonic,
-        runner: ActionRunner | None = None,
         alerting: Alerting | FleetAlerting | None = None,
-        recorder: Recorder | None = None,
-        known: KnownPast | None = None,
         served: str = "",
         told: Callable[[], TourStep] | None = None,
         preferences: Preferences | None = None,
@@ -179,35 +165,43 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         self.can_write_files = True
         self.failure_text = ""
         self.clock = clock
-        self.selected: str | None = None
         self.first_queue = ""
-        self.source = source
-        self.runner = runner
+        members = [Member(target, Focus(away=len(targets) > 1)) for target in targets]
+        self.members = {member.name: member for member in members}
+        self.current = members[0]
         self.alerting = alerting
-        self.known_past = known or KnownPast()
-        self.memory = self._new_memory()
         self.history_moment: float | None = None
         self.tour_step = told
-        self._recorder = recorder
         self._for_s = for_s
-        self._feed = Feed(self, fold, self.memory)
         self._ticker: Timer | None = None
-        self._focus = Focus()
         self._held_view: View | None = None
         self._is_quit_requested = False
-        first = Shown(
-            source.target,
-            interval_s=source.interval_s,
-            environment=environment,
-            prod=prod,
-            read_only=read_only or (runner is not None and runner.read_only_reason is not None),
-            recording=None if recorder is None else True,
-            served=served,
-        )
-        self.set_reactive(QmonApp.shown, first)
+        self.set_reactive(QmonApp.shown, replace(self.current.shown, served=served))
 
-    def _new_memory(self) -> InMemoryHistory | None:
-        return InMemoryHistory()
+    # The objects of the target whose screens are shown.
+    @property
+    def source(self) -> SnapshotSource:
+        return self.current.target.source
+
+    @property
+    def runner(self) -> ActionRunner | None:
+        return self.current.target.runner
+
+    @property
+    def known_past(self) -> KnownPast:
+        return self.current.target.known
+
+    @property
+    def memory(self) -> InMemoryHistory | None:
+        return self.current.target.memory
+
+    @property
+    def selected(self) -> str | None:
+        return self.current.selected
+
+    @selected.setter
+    def selected(self, queue: str | None) -> None:
+        self.current.selected = queue
 
     def on_mount(self) -> None:
         """Start the source, because a screen can now show its figures."""
@@ -224,7 +218,11 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     def start_sources(self) -> None:
         """Start polling."""
-        self.source.start(self._feed)
+        self.start_member(self.current)
+
+    def start_member(self, member: Member) -> None:
+        """Start the source of a target."""
+        member.target.source.start(Feed(self, member.target.fold, member.target.memory))
 
     # -------------------------------------------------------------------------------------------- events of the source
 
@@ -241,9 +239,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     def show_view(self, view: View) -> None:
         """Show new figures. While the display is frozen, keep the figures for later."""
         newest_at, alerts = view.taken_at, self._update_alerts(view)
-        wrong = (queue for queue in view.queues if queue.verdict.severity > Severity.FINE)
-        worst = nlargest(MOST_WRONG, wrong, key=lambda queue: queue.verdict.severity)
-        self._set_focus(replace(self._focus, with_verdict=frozenset(queue.name for queue in worst)))
+        self.current.focus_on_worst(view)
         if self.shown.frozen:
             self._held_view = view
             self.shown = replace(self.shown, newest_at=newest_at, alerts=alerts)
@@ -266,21 +262,18 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         """Count a second without new figures. Show alerts, and report a recording that has stopped."""
         if (alerts := self._update_alerts(None)) != self.shown.alerts:
             self.shown = replace(self.shown, alerts=alerts)
-        if self._recorder is not None and self.shown.recording and (why := self._recorder.status.stopped):
-            self.shown = replace(self.shown, recording=False)
-            self.notify(clean(f"recording has stopped: {why}"), severity="error", timeout=30, markup=False)
+        for member in self.members.values():
+            if not (why := member.stopped_recording()):
+                continue
+            if member is self.current:
+                self.shown = replace(self.shown, recording=False)
+            where = "" if member is self.current else f"{member.name}: "
+            self.notify(clean(f"{where}recording has stopped: {why}"), severity="error", timeout=30, markup=False)
         self.ticks += 1
 
     def focus_source(self, focus: Focus) -> None:
         """Make the source read the data on screen. If this needs other rows than before, poll immediately."""
-        self._set_focus(replace(focus, with_verdict=self._focus.with_verdict))
-
-    def _set_focus(self, focus: Focus) -> None:
-        before, self._focus = self._focus, focus
-        if focus != before:
-            self.source.set_focus(focus)
-            if focus.needs_poll(before):
-                self.source.poll_now()
+        self.current.set_focus(replace(focus, with_verdict=self.current.focus.with_verdict))
 
     # ---------------------------------------------------------------------------------------------------------- alerts
 
@@ -343,16 +336,6 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         """Go from the screen ``name`` to its parent screen."""
         if name != self.DEFAULT_MODE:
             self.switch_mode(self.DEFAULT_MODE)
-
-    @property
-    def watched_target(self) -> WatchedTarget:
-        """The target whose screens are shown."""
-        return WatchedTarget(self.shown.target, self.memory, self.known_past.archive, self.runner)
-
-    @property
-    def watched_targets(self) -> tuple[WatchedTarget, ...]:
-        """All watched targets."""
-        return (self.watched_target,)
 
     def select_target(self, target: str) -> None:
         """Make a target the current target. Its screens are shown next."""
@@ -450,7 +433,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     def source_for(self, target: str) -> SnapshotSource:
         """Return the source of the target ``target``."""
-        return self.source
+        return self.members.get(target, self.current).target.source
 
     def notify_briefly(self, words: str) -> None:
         """Show one short line in a corner for 3 seconds."""
@@ -469,13 +452,25 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     @property
     def running_titles(self) -> list[str]:
-        """The titles of the running operations."""
-        return [] if self.runner is None else self.runner.running_titles
+        """The titles of the running operations. With several targets, each title begins with its target."""
+        alone = len(self.members) == 1
+        return [
+            words if alone else f"{each.name}: {words}"
+            for each in self.members.values()
+            if each.target.runner is not None
+            for words in each.target.runner.running_titles
+        ]
 
     @property
     def background_operations(self) -> list[BackgroundOperation]:
-        """The operations that continue in the background."""
-        return [] if self.runner is None else self.runner.background_operations
+        """The operations that continue in the background. With several targets, each operation has its target."""
+        alone = len(self.members) == 1
+        return [
+            operation if alone else replace(operation, target=each.name)
+            for each in self.members.values()
+            if each.target.runner is not None
+            for operation in each.target.runner.background_operations
+        ]
 
     async def action_copy_or_quit(self) -> None:
         """Copy the selected text. If no text is selected, quit if the key is pressed twice."""

@@ -73,7 +73,7 @@ class Feed:
 
 
 def redacting_fold(fold: Fold, redact: Callable[[str], str]) -> Fold:
-    """Return a function like ``fold`` that also redacts payloads, errors and statements with ``redact``.
+    """Return a function like ``fold`` that also redacts payloads, errors, statements and proofs with ``redact``.
 
     As a result, the filter only searches redacted text.
     """
@@ -84,9 +84,9 @@ def redacting_fold(fold: Fold, redact: Callable[[str], str]) -> Fold:
             view = replace(view, server=replace(view.server, blocking=_redact_blocking(view.server.blocking, redact)))
         if view.server.outside:
             view = replace(view, server=replace(view.server, outside=tuple(map(redact, view.server.outside))))
-        if not any(queue.messages for queue in view.queues):
-            return view
-        return replace(view, queues=tuple(_redact_messages(queue, redact) for queue in view.queues))
+        return replace(
+            view, queues=tuple(_redact_proofs(_redact_messages(queue, redact), redact) for queue in view.queues)
+        )
 
     return fold_and_redact
 
@@ -97,6 +97,15 @@ def _redact_blocking(blocking: LockChains, redact: Callable[[str], str]) -> Lock
         for place in blocking.places
     )
     return replace(blocking, places=tuple(places))
+
+
+def _redact_proofs(queue: QueueView, redact: Callable[[str], str]) -> QueueView:
+    """Redact the proofs, because they may contain the error of a message."""
+    verdicts = tuple(replace(verdict, proof=redact(verdict.proof)) for verdict in queue.verdicts)
+    past = tuple(replace(each, proof=redact(each.proof)) for each in queue.past)
+    return replace(
+        queue, verdict=replace(queue.verdict, proof=redact(queue.verdict.proof)), verdicts=verdicts, past=past
+    )
 
 
 def _redact_messages(queue: QueueView, redact: Callable[[str], str]) -> QueueView:

@@ -10,7 +10,7 @@ from typing import Final
 from qmon.model import formatting
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.forecast import Trend
-from qmon.model.queue_figures import BYTES, COUNT, MAIN_FIGURES, QUEUE_FIGURES, RATE, SECONDS, SESSIONS, SHARE
+from qmon.model.queue_figures import BYTES, COUNT, FIGURES_BY_FIELD, MAIN_FIGURES, RATE, SECONDS, SESSIONS, SHARE
 from qmon.model.verdicts.flow_verdicts import PAUSED
 from qmon.model.view import QueueView, View
 from qmon.tui.sanitize import clean, shorten_words, text_width
@@ -71,7 +71,12 @@ _FORMS: Final[Mapping[str, tuple[Callable[[float], str], Callable[[float], str]]
     SHARE: (formatting.percent, formatting.percent),
     BYTES: (formatting.size, formatting.size),
 }
-_UNITS: Final = {each.field: each.unit for each in QUEUE_FIGURES}
+
+
+def figure_column(field: str, rank: int, width: int) -> GridColumn:
+    """Return the column of a figure. ``rank``: see ``GridColumn``."""
+    figure = FIGURES_BY_FIELD[field]
+    return GridColumn(field, figure.title, True, rank, width=width, about=figure.about)
 
 
 def column_cell(figure: Figure, column: GridColumn, tone: str = "text", *, mark: str = "", aged: bool = True) -> Cell:
@@ -84,7 +89,7 @@ def column_cell(figure: Figure, column: GridColumn, tone: str = "text", *, mark:
         mark: a symbol in front of the figure.
         aged: see ``figure_cell``.
     """
-    unit = _UNITS[column.key]
+    unit = FIGURES_BY_FIELD[column.key].unit
     write, short = _FORMS[unit]
     usual, shown_tone = figure_cell(figure, write, tone, aged=aged)
     if figure.value is None:

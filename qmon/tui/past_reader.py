@@ -13,13 +13,12 @@ from textual.message_pump import MessagePump
 from qmon.model.baseline_bands import Baselines
 from qmon.recording.format.records import Mark
 from qmon.recording.history.baselines_reader import FoundBaselines
-from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.recording.history.range_query import PastRange, RangeReader
 from qmon.recording.history.recording_archive import RecordingArchive
 from qmon.tui.daemon_thread import start_daemon
 
 if TYPE_CHECKING:
-    from qmon.tui.action_runner import ActionRunner
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +43,6 @@ class KnownPast:
     def problem(self) -> str:
         """Why the baselines could not be read, in one line, or an empty text."""
         return self.usual().problem
-
-
-@dataclass(frozen=True, slots=True)
-class WatchedTarget:
-    """The sources of a target's past data.
-
-    ``memory``: the history since the start; ``None`` in a replay. ``archive``: the target's recordings, if there are
-    any. ``runner``: reads the target's operations; ``None`` if operations are not read.
-    """
-
-    name: str
-    memory: InMemoryHistory | None
-    archive: RecordingArchive | None
-    runner: ActionRunner | None
 
 
 @dataclass(frozen=True, slots=True)

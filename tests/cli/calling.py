@@ -35,7 +35,12 @@ def surroundings(**more: str) -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith(("QMON_", "PG")) and name not in ("NO_COLOR", "FORCE_COLOR", "TERM")
     }
-    return kept | {"PYTHONPATH": str(ROOT), "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"} | more
+    return kept | {"PYTHONPATH": python_path(), "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"} | more
+
+
+def python_path() -> str:
+    """Return ``PYTHONPATH`` of programs that import this checkout, followed by this process's own."""
+    return os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
 
 
 def program(*arguments: str) -> list[str]:

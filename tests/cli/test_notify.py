@@ -12,7 +12,7 @@ from qmon.cli.alerting_setup import headless_alerting
 from qmon.cli.target_session import resolve_targets
 from qmon.errors import BadInput
 from qmon.monitor.source import Phase, SourceState
-from qmon.recording.write.headless_recorder import HeadlessRecorder
+from qmon.recording.write.headless_target import HeadlessTarget
 from tests.cli.calling import call
 from tests.facts import connected, query, wait_until
 from tests.listener import Listener, listening
@@ -141,7 +141,7 @@ def test_a_transaction_that_blocks_eleven_queues_is_one_notice_and_cleared_once_
     with connected(database, autocommit=False) as holder, headless_alerting([known]) as told:
         holder.execute("; ".join(f"SELECT id FROM public.{name} FOR UPDATE" for name in NAMES))
         (session,) = holder.execute("SELECT pg_backend_pid()").fetchone()
-        recorder = HeadlessRecorder(
+        recorder = HeadlessTarget(
             known.target, known.configured, tmp_path, interval_s=0.5, on_view=lambda event: told("shop", event)
         )
         try:

@@ -29,7 +29,7 @@ from qmon.metrics.guarded_server import AccessGuard
 from qmon.monitor.source import Phase, SourceState
 from qmon.stream.sending import PollStream
 from qmon.system import install_command
-from tests.cli.calling import ROOT, call, program, surroundings
+from tests.cli.calling import call, program, python_path, surroundings
 from tests.cli.conftest import PASSWORD
 from tests.cli.http_requests import basic
 from tests.facts import wait_until
@@ -45,7 +45,7 @@ PATHS = ("/", "/view/shop", "/textual.js", "/xterm.css", "/focus.js", "/static/"
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Viewers run this checkout, and everything they could write is in one folder."""
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("PYTHONPATH", python_path())
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
 

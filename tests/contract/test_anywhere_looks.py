@@ -12,9 +12,6 @@ from qmon.engines.base import Connection, Value
 from qmon.engines.result_records import to_records
 from qmon.errors import QueryFailed
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.samples.deadlock_samples import GraphSample, ReportFile, ReportSample
-from qmon.model.samples.polled_samples import ReadableSample
-from qmon.model.samples.usage_samples import ReadsSample, RoutineSample
 from qmon.model.view import View
 from qmon.monitor.background.table_scan import Scan
 from qmon.monitor.catalog.catalog import Catalog
@@ -181,26 +178,26 @@ def test_what_is_read_seldom_is_read(place: Place) -> None:
             scan = Scan(statements, QueueSpec(each, facts), ())
             scan.read_next_range(connection, OwnUses(), 16)
             assert (scan.is_done, scan.to_count(60.0).ready) == (True, 1 if each is layout else 0)
-        (readable,) = asked(connection, statements.statement_for("readable", ReadableSample, {"tables": ids}))
+        (readable,) = asked(connection, statements.statement_for("readable", {"tables": ids}))
         assert readable.readable
         if place.sqlserver:
             names = {verb: layout.routine_for(verb) for verb in ("push", "push_batch", "pop", "pop_batch")}
             parts = {verb: None if name is None else name.parts for verb, name in names.items()}
-            routines = asked(connection, statements.statement_for("routines", RoutineSample, names=parts))
+            routines = asked(connection, statements.statement_for("routines", names=parts))
             assert {row.verb for row in routines} == {"push", "pop"}
             ids = place.engine.ids_value([row.procedure_id for row in routines])
-            reads = asked(connection, statements.statement_for("procedures", ReadsSample, {"procedures": ids}))
+            reads = asked(connection, statements.statement_for("procedures", {"procedures": ids}))
             assert {row.procedure_id for row in reads} <= {row.procedure_id for row in routines}
-            graphs = asked(connection, statements.statement_for("deadlock_graphs", GraphSample, {"chars": 200}))
+            graphs = asked(connection, statements.statement_for("deadlock_graphs", {"chars": 200}))
             assert all(row.session != row.blocker for row in graphs)
-            for each in asked(connection, statements.statement_for("deadlock_file", ReportFile)):
+            for each in asked(connection, statements.statement_for("deadlock_file")):
                 start: dict[str, Value] = {"path": each.path, "file": "", "offset": -1, "chars": 200}
-                reports = asked(connection, statements.statement_for("deadlock_reports", ReportSample, start))
+                reports = asked(connection, statements.statement_for("deadlock_reports", start))
                 assert all(row.session != row.blocker for row in reports)
                 if reports:  # and reports newer than the newest of them
                     last = max(reports, key=lambda row: row.offset)
                     after = start | {"file": last.file, "offset": last.offset}
-                    later = asked(connection, statements.statement_for("deadlock_reports", ReportSample, after))
+                    later = asked(connection, statements.statement_for("deadlock_reports", after))
                     assert all(row.offset > last.offset for row in later)
 
 

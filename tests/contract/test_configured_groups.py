@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import pytest
 
 from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.registry import engine_for
+from qmon.model.config_reader import KeyText
 from qmon.model.reasons import Reason
+from qmon.model.texts import Text
 from qmon.model.view import View
+from qmon.monitor.catalog.column_zones import ZoneText
+from qmon.monitor.catalog.complete_layout import CompletionText
+from qmon.monitor.catalog.group_resolution import GroupResolutionText
 from qmon.monitor.catalog.resolve import Resolved, resolve_queues
 from tests.contract.groups import configured
 from tests.contract.hostile_names import EVIL, QUOTED
 from tests.contract.watching import connect, target_of, watching
 from tests.facts import query
 from tests.libraries.oban import oban
+from tests.wordings import has
 
 pytestmark = pytest.mark.server
 
@@ -97,25 +103,34 @@ def test_a_number_beyond_all_times_means_never(unit: str, database: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("column", "said", "fault"),
+    ("column", "said", "fault", "fields"),
     [
-        ("bigint", "", "`due` is bigint; say what its numbers are: times = "),
-        ("timestamp", "", "`due` has no time zone, so nothing can be counted"),
+        ("bigint", "", ZoneText.NUMBERS, {"column": "due", "type": "bigint"}),
+        ("timestamp", "", ZoneText.ZONE_UNKNOWN, {"column": "due", "effect": ZoneText.NOTHING_COUNTED, "session": ""}),
         (
             "timestamp DEFAULT now()",
             "",
-            "`due` has no time zone and gets the local time of the inserting session by default",
+            ZoneText.ZONE_UNKNOWN,
+            {"column": "due", "effect": ZoneText.NOTHING_COUNTED, "session": ZoneText.SESSION_TIME},
         ),
-        ("text", "", "`due` is text, which is not a time"),
-        ("timestamptz", 'attempts = "trys"\n', "public.jobs has no column 'trys'; did you mean tries?"),
+        ("text", "", ZoneText.NOT_A_TIME, {"column": "due", "type": "text"}),
+        (
+            "timestamptz",
+            'attempts = "trys"\n',
+            GroupResolutionText.NO_COLUMN,
+            {"table": "public.jobs", "column": "trys", "hint": KeyText.DID_YOU_MEAN.render(word="tries")},
+        ),
     ],
 )
-def test_what_cannot_be_told_is_a_line_and_no_wrong_figure(column: str, said: str, fault: str, database: str) -> None:
+def test_what_cannot_be_told_is_a_line_and_no_wrong_figure(
+    column: str, said: str, fault: Text, fields: dict[str, Any], database: str
+) -> None:
     query(database, f"CREATE TABLE jobs (id bigserial PRIMARY KEY, q text, tries int, due {column})")
     text = '[[target.t.queue]]\nname = "jobs"\ntable = "jobs"\nid = "id"\nqueue = "q"\ndue_at = "due"\n' + said
     found = resolved(database, text)
     assert (found.groups, found.layouts) == ((), ())
-    assert [problem.reason[: len(fault)] for problem in found.problems] == [fault]
+    (problem,) = found.problems
+    assert has(problem.reason, fault, **fields)
 
 
 def test_hostile_names_stay_names(database: str) -> None:
@@ -211,7 +226,7 @@ def test_queues_of_a_library_are_shown_beside_configured_ones_where_it_is_named(
     assert {queue.name for queue in seen(database, own + named.format("oban"), 2).queues} == {"jobs", "oban/mails"}
     missing = resolved(database, own + named.format("river"))
     assert [each.reason for each in missing.problems] == [
-        "river: its tables were not found; to see why: qmon queues TARGET --explain"
+        GroupResolutionText.LIBRARY.render(library="river", reason=GroupResolutionText.NOT_FOUND)
     ]
     theirs = own.replace('"jobs"', '"oban_jobs"') + 'id = "id"\nqueue = "queue"\n'
     both = resolved(database, theirs + named.format("oban"))
@@ -231,9 +246,8 @@ def test_a_column_without_an_exact_text_names_no_message(database: str, monkeypa
     assert resolved(database, text).problems == ()
     monkeypatch.setattr(Postgres, "types_without_text", frozenset({"bigint"}))
     (problem,) = resolved(database, text).problems
-    assert problem.reason == (
-        "`id` is bigint, which has no exact text form and cannot identify a message: name another column as the id"
-    )
+    column = CompletionText.TEXTLESS.render(column="id", type="bigint")
+    assert problem.reason == CompletionText.OTHER_ID.render(column=column)
 
 
 LISTED: Final = """

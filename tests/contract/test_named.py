@@ -7,13 +7,17 @@ from typing import Final
 
 import pytest
 
+from qmon.model.alerts.nagios import NagiosText
 from qmon.model.figure import Severity
 from qmon.model.layout.layout import Layout, TableName
+from qmon.monitor.catalog.relation_kind import RelationText
 from tests.cli.calling import call
+from tests.contract.relations import relation_line
 from tests.contract.replica import replicated
 from tests.contract.tables import make, resolved
 from tests.contract.watching import watching
 from tests.facts import query
+from tests.wordings import has
 
 TABLES: Final = """
     CREATE TABLE a (id bigserial PRIMARY KEY, status int NOT NULL DEFAULT 1, payload text);
@@ -24,44 +28,84 @@ TABLES: Final = """
 KINDS: Final = {
     "view": (
         "CREATE VIEW orders AS SELECT id, status, payload FROM a WHERE status < 9",
-        "public.orders is a view of public.a: name public.a instead",
+        relation_line(
+            "public.orders",
+            "view",
+            RelationText.NAME_BASE,
+            base=RelationText.OF_BASE,
+            tables="public.a",
+            table="public.a",
+        ),
     ),
     "view over a join": (
         "CREATE VIEW orders AS SELECT a.id, a.status, b.title FROM a JOIN b USING (id)",
-        "public.orders is a view of public.a and public.b: name the table that holds the messages",
+        relation_line(
+            "public.orders",
+            "view",
+            RelationText.NAME_ONE_OF_BASES,
+            base=RelationText.OF_BASE,
+            tables="public.a and public.b",
+        ),
     ),
     "view of no table": (
         "CREATE VIEW orders AS SELECT 1 AS id, 1 AS status",
-        "public.orders is a view: name the table that it reads",
+        relation_line("public.orders", "view", RelationText.BASE_HIDDEN),
     ),
     "view with names that must be quoted": (
         """CREATE SCHEMA "[a]]b]"; CREATE TABLE "[a]]b]"."; drop table a; --" (id int);
            CREATE VIEW orders AS SELECT id, 1 AS status FROM "[a]]b]"."; drop table a; --" """,
-        "public.orders is a view of [a]]b].; drop table a; --: name [a]]b].; drop table a; -- instead",
+        relation_line(
+            "public.orders",
+            "view",
+            RelationText.NAME_BASE,
+            base=RelationText.OF_BASE,
+            tables="[a]]b].; drop table a; --",
+            table="[a]]b].; drop table a; --",
+        ),
     ),
     "view called as a table in other letters was": (
         'CREATE VIEW "Orders" AS SELECT id, status FROM a',
-        "public.Orders is a view of public.a: name public.a instead",
+        relation_line(
+            "public.Orders",
+            "view",
+            RelationText.NAME_BASE,
+            base=RelationText.OF_BASE,
+            tables="public.a",
+            table="public.a",
+        ),
     ),
     "materialized view": (
         "CREATE MATERIALIZED VIEW orders AS SELECT id, status FROM a",
-        "public.orders is a materialized view with a copy (from its last REFRESH) of public.a: name public.a instead",
+        relation_line(
+            "public.orders",
+            "materialized view",
+            RelationText.NAME_BASE,
+            base=RelationText.COPY_OF_BASE,
+            tables="public.a",
+            table="public.a",
+        ),
     ),
     "foreign table": (
         """CREATE EXTENSION postgres_fdw;
            CREATE SERVER warehouse FOREIGN DATA WRAPPER postgres_fdw OPTIONS (dbname 'elsewhere');
            CREATE FOREIGN TABLE orders (id bigint, status int) SERVER warehouse OPTIONS (table_name 'a')""",
-        "public.orders is a foreign table of the server warehouse; make that server a separate target and name the "
-        "table there",
+        relation_line("public.orders", "foreign table", RelationText.FOREIGN, server="warehouse"),
     ),
     "partition": (
         """CREATE TABLE everything (id bigint, status int) PARTITION BY RANGE (id);
            CREATE TABLE orders PARTITION OF everything FOR VALUES FROM (0) TO (9)""",
-        "public.orders is a partition of public.everything: name public.everything instead",
+        relation_line(
+            "public.orders",
+            "partition",
+            RelationText.NAME_BASE,
+            base=RelationText.OF_BASE,
+            tables="public.everything",
+            table="public.everything",
+        ),
     ),
     "sequence": (
         "CREATE SEQUENCE orders",
-        "public.orders is a sequence, not a table; to list the tables: qmon queues TARGET",
+        relation_line("public.orders", "sequence", RelationText.NOT_A_TABLE),
     ),
 }
 ORDERS: Final[dict[str, object]] = {
@@ -101,7 +145,9 @@ def test_it_can_be_told_without_any_right_and_the_table_wins_over_a_view_of_anot
     try:
         url = database.replace("postgres@", "nobody_much@", 1)
         (problem,) = resolved(url, {**ORDERS, "table": "app.orders"}).problems
-        assert problem.reason == "app.orders is a view of public.a: name public.a instead"
+        assert problem.reason == relation_line(
+            "app.orders", "view", RelationText.NAME_BASE, base=RelationText.OF_BASE, tables="public.a", table="public.a"
+        )
         make(database, "ALTER TABLE a RENAME TO orders")
         assert not resolved(database, ORDERS).problems
     finally:
@@ -114,7 +160,8 @@ def test_every_command_says_so_and_none_acts(database: str, tmp_path: Path) -> N
     environment = configured(tmp_path, database)
     checked = call("check", "shop", environment=environment)
     assert checked.exit_code == 2, checked.stdout
-    assert checked.stdout.startswith(f"QMON CRITICAL - shop: orders: cannot see: {words}")
+    line = NagiosText.LINE.render(state="CRITICAL", summary=f"shop: orders: cannot see: {words}")
+    assert checked.stdout.startswith(line)
     for command in (["status"], ["queues"], ["doctor"], ["init", "--print"]):
         told = call(*command, "shop", environment=environment).stdout
         assert words in " ".join(told.replace("#", " ").split()), (command, told)
@@ -135,9 +182,9 @@ def test_a_table_that_becomes_a_view_is_critical_and_back_once_it_is_a_table_aga
     with watching(database, [layout]) as watched:
         watched.queue("orders", lambda q: q.ready.value == 2)
         make(database, "ALTER TABLE orders RENAME TO v1; CREATE VIEW orders AS SELECT * FROM v1")
-        gone = watched.queue("orders", lambda q: "is a view of" in q.verdict.proof)
+        gone = watched.queue("orders", lambda q: has(q.verdict.proof, RelationText.OF_BASE))
         assert (gone.verdict.code, gone.verdict.severity) == ("cannot see", Severity.CRITICAL)
-        assert "public.orders is a view of public.v1: name public.v1 instead" in gone.verdict.proof
+        assert has(gone.verdict.proof, RelationText.NAME_BASE, table="public.v1")
         make(database, "DROP VIEW orders; ALTER TABLE v1 RENAME TO orders")
         watched.queue("orders", lambda q: q.ready.value == 2 and not q.ready.old)
 
@@ -148,6 +195,6 @@ def test_an_unlogged_table_is_watched_on_the_primary_and_refused_on_its_standby(
         standby.caught_up("postgres")
         assert not resolved(primary.url(), ORDERS).problems
         (problem,) = resolved(standby.url(), ORDERS).problems
-        assert problem.reason == (
-            "public.orders is an unlogged table of a standby: it can be read only on the primary; watch it there"
+        assert problem.reason == relation_line(
+            "public.orders", "unlogged table of a standby", RelationText.UNLOGGED_ON_STANDBY
         )

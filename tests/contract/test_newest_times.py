@@ -9,13 +9,16 @@ import pytest
 
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.layout.time_zones import UNKNOWN_ZONE
+from qmon.model.reasons import Reason
 from qmon.monitor.catalog.catalog import Catalog
-from qmon.monitor.catalog.newest_times import compare_tables_with_clock
+from qmon.monitor.catalog.newest_times import NewestTimeText, compare_tables_with_clock
 from qmon.monitor.poll.poller import POLL
+from qmon.monitor.state.sample_figures import FigureText
 from tests.cli.calling import call
 from tests.contract.watching import watching
 from tests.facts import query
 from tests.queues import ENGINE, target_of
+from tests.wordings import has
 
 pytestmark = pytest.mark.server
 
@@ -55,12 +58,12 @@ def test_it_tells_by_the_newest_row_and_says_if_sessions_differ(database: str) -
     assert _lines(database) == []
     _push(database, "Asia/Tokyo")
     (line,) = _lines(database)
-    assert line.endswith("if that message is new, the time zone is 9 h 00 m ahead of UTC")
+    assert line.endswith(NewestTimeText.AHEAD.render(time="9 h 00 m"))
     _push(database, "UTC")
     _push(database, "UTC", "'infinity'")
     first, second = _lines(database)
-    assert first.endswith('"utc" and "local" would fit')
-    assert second.startswith("among the newest 2 messages, `created_at` goes back by ")
+    assert first.endswith(NewestTimeText.FITS.render(zones='"utc" and "local"'))
+    assert has(second, NewestTimeText.GOES_BACK, count=2, column="created_at")
 
 
 def test_without_an_index_to_the_newest_rows_nothing_is_read(database: str) -> None:
@@ -74,9 +77,9 @@ def test_init_and_doctor_show_it(database: str, tmp_path: Path) -> None:
     _push(database, "Asia/Kolkata")
     place = tmp_path / "shop.toml"
     assert call("init", database, "--config", str(place)).exit_code == 0
-    assert "5 h 30 m ahead of UTC" in " ".join(place.read_text().replace("\n#", "").split())
+    assert has(" ".join(place.read_text().replace("\n#", "").split()), NewestTimeText.AHEAD, time="5 h 30 m")
     done = call("doctor", database, "--output", "json")
-    assert "5 h 30 m ahead of UTC" in done.output
+    assert has(done.output, NewestTimeText.AHEAD, time="5 h 30 m")
 
 
 @pytest.mark.parametrize("times", [None, "utc"], ids=["unknown", "stated and contradicted"])
@@ -95,5 +98,6 @@ def test_ages_come_from_watching_if_times_are_unknown_or_contradicted(database: 
         before = query(
             database, "SELECT extract(epoch FROM now() - created_at AT TIME ZONE 'Asia/Tokyo') FROM mail_queue"
         )
-    assert waiting.reason == arrived.reason == "watched: no usable time in `created_at`"
+    no_time = FigureText.NO_USABLE_TIME.render(column="created_at")
+    assert waiting.reason == arrived.reason == Reason.WATCHED.render(reason=no_time)
     assert 0 <= (arrived.value or 0) <= float(str(before[0][0]))

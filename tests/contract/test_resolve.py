@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -9,15 +10,20 @@ import pytest
 from qmon.engines.base import Bound, Rows, Session, Target
 from qmon.engines.sql import queries
 from qmon.engines.urls import read_url
+from qmon.model.config_reader import KeyText
 from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableName
 from qmon.model.layout.layout_io import layout_from_dict
 from qmon.model.reasons import Reason
 from qmon.monitor.catalog.catalog import Catalog, TableRow
-from qmon.monitor.catalog.resolve import NO_QUEUES, resolve_queues
+from qmon.monitor.catalog.column_zones import ZoneText
+from qmon.monitor.catalog.complete_layout import CompletionText
+from qmon.monitor.catalog.queue_registry import QueueRegistryText
+from qmon.monitor.catalog.resolve import NO_QUEUES, ResolveText, resolve_queues
 from qmon.operate.install.install_queue import available_designs, install_queue
 from tests.contract.tables import ARTICLES, ENGINE, JOBS, ORDINARY, make, qmon_connection, resolved
 from tests.contract.watching import watching
 from tests.facts import connected, query
+from tests.wordings import has, pattern
 
 
 def one(url: str, raw: dict[str, object]) -> Layout:
@@ -85,7 +91,7 @@ def test_three_lines_are_enough_for_each_article(database: str, design: str) -> 
     raw: dict[str, object] = {"name": "q", "table": table, "design": design}
     if design == "pending":
         (problem,) = resolved(database, raw).problems
-        assert "`duetime` has no time zone, so nothing can be counted" in problem.reason
+        assert has(problem.reason, ZoneText.ZONE_UNKNOWN, column="duetime", effect=ZoneText.NOTHING_COUNTED)
         raw["times"] = "utc"
     found = resolved(database, raw)
     assert not found.problems
@@ -110,7 +116,9 @@ def test_a_table_with_none_of_the_optional_columns(database: str) -> None:
     assert not {"head", "progress", "stuck", "dead", "due"}.intersection(facts.indexes)
     assert facts.sequence_id is None
     assert set(facts.slow) == {"ready", "oldest", "in_progress", "stuck", "states"}
-    assert all("so qmon scans the table" in reason for reason in facts.slow.values())
+    assert all(has(facts.slow[figure], Reason.NO_INDEX_FOR_READY) for figure in ("ready", "oldest"))
+    assert all(has(facts.slow[figure], Reason.NO_INDEX_FOR_PROGRESS) for figure in ("in_progress", "stuck"))
+    assert has(facts.slow["states"], Reason.NO_INDEX_FOR_STATES, column="status")
     assert set(facts.unknown) == {"scheduled", "dead", "gap", "fill"}
     assert all(reason and "\n" not in reason for reason in facts.unknown.values())
 
@@ -139,22 +147,37 @@ def test_a_heap_has_no_head_and_says_so(database: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "words"),
+    ("raw", "faults"),
     [
-        ({"table": "nowhere", "design": "fifo"}, ["there is no table nowhere"]),
-        ({"table": "background_job", "design": "fifo"}, ["did you mean background_jobs?"]),
-        ({"table": "background_jobs", "design": "status", "id": "jid"}, ["no column 'jid'"]),
-        ({"table": "background_jobs", "design": "status", "started_at": "locked"}, ["did you mean locked_"]),
+        ({"table": "nowhere", "design": "fifo"}, [pattern(ResolveText.NO_TABLE, name="nowhere")]),
+        ({"table": "background_job", "design": "fifo"}, [pattern(KeyText.DID_YOU_MEAN, word="background_jobs")]),
+        (
+            {"table": "background_jobs", "design": "status", "id": "jid"},
+            [pattern(CompletionText.NO_COLUMN, table="public.background_jobs", column="jid", key="id")],
+        ),
+        (
+            {"table": "background_jobs", "design": "status", "started_at": "locked"},
+            [pattern(CompletionText.NO_COLUMN, column="locked", key="started_at"), pattern(KeyText.DID_YOU_MEAN)],
+        ),
         ({"table": "orders", "design": "flag"}, ["orders"]),
-        ({"table": "twice", "design": "fifo"}, ["several tables", "a.twice", "b.twice"]),
-        ({"table": "customers", "design": "pending"}, ["due_at"]),
-        ({"table": "events", "design": "status"}, ["needs a state column"]),
-        ({"table": "background_jobs", "design": "ring"}, ["needs a size and sequences"]),
-        ({"table": "events", "design": "fifo", "sequence": "events_id_sec"}, ["did you mean public.events_id_seq?"]),
+        (
+            {"table": "twice", "design": "fifo"},
+            [pattern(ResolveText.SEVERAL_TABLES, name="twice", tables="a.twice, b.twice")],
+        ),
+        ({"table": "customers", "design": "pending"}, [pattern(CompletionText.NEEDS_DUE_TIME)]),
+        ({"table": "events", "design": "status"}, [pattern(CompletionText.NEEDS_STATE, design="status")]),
+        ({"table": "background_jobs", "design": "ring"}, [pattern(CompletionText.NEEDS_SEQUENCES, design="ring")]),
+        (
+            {"table": "events", "design": "fifo", "sequence": "events_id_sec"},
+            [
+                pattern(CompletionText.NO_SEQUENCE, sequence="events_id_sec"),
+                pattern(KeyText.DID_YOU_MEAN, word="public.events_id_seq"),
+            ],
+        ),
     ],
 )
 def test_each_fault_is_one_line_and_the_other_queues_go_on(
-    database: str, raw: dict[str, object], words: Sequence[str]
+    database: str, raw: dict[str, object], faults: Sequence[str]
 ) -> None:
     make(database, JOBS + ";" + ORDINARY)
     make(database, "CREATE SCHEMA a; CREATE SCHEMA b; CREATE TABLE a.twice (id int); CREATE TABLE b.twice (id int)")
@@ -166,8 +189,8 @@ def test_each_fault_is_one_line_and_the_other_queues_go_on(
     (problem,) = found.problems
     assert problem.queue == "bad"
     assert "\n" not in problem.reason
-    for word in words:
-        assert word in problem.reason
+    for fault in faults:
+        assert re.search(fault, problem.reason)
 
 
 def test_without_permission_the_grant_is_named_and_helps(database: str) -> None:
@@ -177,11 +200,11 @@ def test_without_permission_the_grant_is_named_and_helps(database: str) -> None:
     raw: dict[str, object] = {"name": "q", "table": "app.fifoqueue", "design": "fifo"}
     try:
         (problem,) = resolved(url, raw).problems
-        assert problem.reason == "your role may not read app.fifoqueue"
+        assert problem.reason == ResolveText.UNREADABLE.render(table="app.fifoqueue")
         make(database, problem.grant)
         found = resolved(url, raw)
         assert not found.problems
-        assert "may not read app.fifoqueue_id_seq" in found.facts["q"].unknown["gap"]
+        assert has(found.facts["q"].unknown["gap"], Reason.SEQUENCE_UNREADABLE, names="app.fifoqueue_id_seq")
     finally:
         make(database, 'DROP OWNED BY "read""er"; DROP ROLE "read""er"')
 
@@ -215,7 +238,7 @@ def test_a_registry_that_may_not_be_read_or_holds_nonsense_is_a_problem(database
     found = resolved(database)
     assert not found.layouts
     assert {problem.queue for problem in found.problems} == {"odd", "new", "mails"}
-    assert "newer version of qmon" in next(p.reason for p in found.problems if p.queue == "new")
+    assert next(p.reason for p in found.problems if p.queue == "new") == QueueRegistryText.NEWER
 
 
 def test_nothing_configured_and_nothing_installed_shows_what_looks_like_a_queue(database: str) -> None:
@@ -243,8 +266,8 @@ def test_installed_designs_are_served_by_their_indexes(database: str, design: st
     facts = found.facts[layout.queue]
     if design in UNORDERED:
         assert "head" not in facts.indexes
-        for reason in (facts.slow["ready"], facts.slow["oldest"], facts.unknown["in_progress"]):
-            assert "small" in reason
+        assert all(has(facts.slow[figure], Reason.SCANNED_UNLESS_SMALL) for figure in ("ready", "oldest"))
+        assert has(facts.unknown["in_progress"], Reason.UNLESS_SMALL)
         return
     assert facts.slow == {}
     assert ("head" in facts.indexes) is ("walk" not in facts.indexes)

@@ -22,6 +22,7 @@ from qmon.operate.operator_context import create_context
 from qmon.tui import ActionRunner
 from qmon.tui.actions.action_dialog import DialogStep
 from qmon.tui.app import QmonApp
+from qmon.tui.member import DashboardTarget
 from qmon.tui.shared.banner import tour_lines
 from qmon.tui.widgets.grid import Grid
 from qmon.workload.load_plan import QueueLoad
@@ -103,10 +104,8 @@ async def test_what_the_tour_says_to_press_answers_each_trouble(
         runner = ActionRunner(replace(create_context(target), audit=tmp_path / "audit.jsonl"))
         poller = open_poller(target, interval_s=0.5, budget=ROOMY)
         app = QmonApp(
-            poller,
-            story.wrap_fold(TargetHistory().record_snapshot),
+            DashboardTarget(poller, story.wrap_fold(TargetHistory().record_snapshot), runner=runner),
             plain=False,
-            runner=runner,
             told=story.current_step,
         )
         try:

@@ -45,6 +45,7 @@ class Case:
     because they are true. ``load``: what differs from ``LOAD``. ``own_processes``: its consumers have a load of their
     own that the fault can stop. ``everywhere``: it affects the whole server and may be reported for every queue.
     ``priority``: the table gets an indexed column of this name, with the value 1 in every pushed message.
+    ``error``: the table gets a column of this name for the last error of a message.
     ``max_attempts``: pops after which a failed message is dead; ``None``: the default of the design.
     ``alone``: it disturbs the polls of other queues or takes much time, so it runs on a server of its own.
     ``configured``: the queue is also in the user's configuration.
@@ -63,6 +64,7 @@ class Case:
     own_processes: bool = False
     everywhere: bool = False
     priority: str = ""
+    error: str = ""
     configured: bool = False
     max_attempts: int | None = None
     alone: bool = False

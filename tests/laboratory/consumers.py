@@ -7,15 +7,19 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+import pyodbc
+import pytest
+
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import Side
 from qmon.model.verdicts import CANNOT_TELL
+from qmon.monitor.state.failed_pushes import PUSHES_S
 from qmon.monitor.state.message_faults import CRASHED_S
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
 from qmon.operate.actions.pause import prepare_pause, prepare_resume
 from qmon.workload.load_plan import PlannedFault
 from tests.contract.operating import applied
-from tests.facts import connected, query, wait_until
+from tests.facts import PATIENCE_S, connected, query, wait_until
 from tests.laboratory.case import LATELY_S, Case
 from tests.laboratory.laboratory import Laboratory
 from tests.queues import ENGINE, routine
@@ -124,6 +128,38 @@ def trickle(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     wait_until(lambda: not query(lab.url, head), 60, what="the queue is drained")
 
 
+@contextlib.contextmanager
+def refused(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """A new version of the producers sends no value for a column, so that the server refuses each message."""
+    over, refusals = threading.Event(), threading.Semaphore(0)
+
+    def producer() -> None:
+        with connected(lab.url) as session:
+            while not over.wait(0.1):
+                with pytest.raises(pyodbc.IntegrityError):
+                    session.execute(f"INSERT INTO {layout.table} (message, attempts) VALUES ('new', NULL)")
+                refusals.release()
+
+    lab.load.change_members(layout.queue, "producer", rate=1.0)
+    thread = threading.Thread(target=producer)
+    thread.start()
+    try:
+        assert refusals.acquire(timeout=PATIENCE_S)
+        yield (" rollbacks/s",)
+    finally:
+        over.set()
+        thread.join()
+    lab.load.change_members(layout.queue, "producer", rate=8.0)
+
+
+@contextlib.contextmanager
+def undone(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """Producers insert messages and roll their transactions back."""
+    lab.load.change_members(layout.queue, "producer", rollback_share=0.9)
+    yield (" pushes were rolled back",)
+    lab.load.change_members(layout.queue, "producer", rollback_share=0.0)
+
+
 def _index(lab: Laboratory, layout: Layout, of: str) -> str:
     asked = "SELECT indexname FROM pg_indexes WHERE tablename = ? AND indexdef LIKE ?"
     ((name,),) = query(lab.url, asked, layout.table.name, f"%{of}%")
@@ -163,6 +199,8 @@ CASES = (
         reads_s=LATELY_S,
         clears_s=LATELY_S,
     ),
+    Case("inserts fail", "pushes fail", "status", refused, reads_s=PUSHES_S, clears_s=PUSHES_S),
+    Case("pushes rolled back", "pushes fail", "fifo", undone, reads_s=PUSHES_S, clears_s=PUSHES_S),
     Case(
         "a trickle of pops",
         "consumers fall behind",

@@ -142,7 +142,7 @@ class Laboratory:
                     owner_held_while_working=True,
                     max_attempts=case.max_attempts,
                 )
-                self.layouts[case.queue] = self._with_priority(made.layout, case.priority)
+                self.layouts[case.queue] = self._with_error(self._with_priority(made.layout, case.priority), case.error)
                 if case.configured:
                     self._configured.append(self.layouts[case.queue])
             for name, design in [*self._designs.items(), *((run.name, run.design) for run in self.drains)]:
@@ -157,6 +157,13 @@ class Laboratory:
         query(self.url, f"ALTER TABLE {layout.table} ADD COLUMN {column} smallint NOT NULL DEFAULT 1")
         query(self.url, f"CREATE INDEX ON {layout.table} ({column}, id) WHERE status = 1")
         return replace(layout, priority=column)
+
+    def _with_error(self, layout: Layout, column: str) -> Layout:
+        """Return the layout, with a column for errors as the user would configure it if the case needs one."""
+        if not column:
+            return layout
+        query(self.url, f"ALTER TABLE {layout.table} ADD COLUMN {column} text")
+        return replace(layout, error=column)
 
     def _watcher(self) -> str:
         """Return the URL of a role that has only the monitoring rights from ``qmon setup``."""

@@ -11,7 +11,7 @@ from typing import Final
 import pyodbc
 
 from qmon.model.layout.layout import Layout
-from qmon.model.probe_constants import COUNTING_S
+from qmon.model.probe_table import PROBES
 from qmon.workload.workload_messages import make_message
 from tests.facts import connected, query, wait_until
 from tests.laboratory.case import Case
@@ -25,6 +25,7 @@ KNOWN_POLLS: Final = 35
 # This is long enough to collect messages to compare with.
 USUAL_S: Final = 25.0
 # Scheduled messages are counted every ten seconds. Three counts prove that messages become due later.
+COUNTING_S: Final = PROBES["in_state"].every_s
 LATER_S: Final = 3 * COUNTING_S + 7.0
 
 
@@ -50,12 +51,27 @@ def poisoned(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
 @contextlib.contextmanager
 def poisoned_among_healthy(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """One message fails each time, for ever. Two consumers work on it and on the healthy messages behind it."""
+    """One message fails each time, for ever. Two consumers work on it and on the healthy messages behind it.
+
+    Each failure is recorded in the table, as a consumer would do it.
+    """
+    trigger = f"{layout.queue}_error"
+    query(
+        lab.url,
+        f"CREATE FUNCTION {trigger}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        f" NEW.{layout.error} := 'payment ' || OLD.id || ' was refused: card ' || quote_literal(OLD.id);"
+        f" RETURN NEW; END $$",
+    )
+    query(
+        lab.url,
+        f"CREATE TRIGGER {trigger} BEFORE UPDATE ON {layout.table} FOR EACH ROW"
+        f" WHEN (OLD.status = 2 AND NEW.status = 1) EXECUTE FUNCTION {trigger}()",
+    )
     text = make_message(0, "shop", 100, poison=True)
     ((poison,),) = query(lab.url, f"SELECT {routine(layout, 'push')}(convert_to(?, 'UTF8'))", text)
     completed = lab.load.counts.totals(layout.queue).completed
     wait_until(lambda: lab.load.counts.totals(layout.queue).completed > completed, what="a healthy message is done")
-    yield (f"message {poison} ",)
+    yield (f"message {poison} ", "payment <n> was refused: card <text>")
     delete = f"DELETE FROM {layout.table} WHERE id = ? RETURNING id"
     wait_until(lambda: query(lab.url, delete, poison), what="the poison message is deleted")
 
@@ -182,6 +198,8 @@ CASES = (
         reads_s=3.0,
         load={"consumers": 2},
         max_attempts=1_000_000,
+        error="last_error",
+        configured=True,
     ),
     Case("delivered twice", "delivered twice", "status", twice, reads_s=1.0),
     Case(

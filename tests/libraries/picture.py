@@ -15,6 +15,7 @@ from qmon.model.cost_budget import parse_budget
 from qmon.monitor.open import open_poller
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.tui.app import QmonApp
+from qmon.tui.member import DashboardTarget
 from tests.libraries.every import LIBRARIES
 from tests.libraries.library import ATTEMPTS, QUEUES, Library
 from tests.queues import target_of
@@ -70,7 +71,9 @@ def picture(folder: Path) -> Path:
     ):
         poller = open_poller(target_of(server.url()), interval_s=1.0, budget=parse_budget(BUDGET))
         try:
-            file.write_text(asyncio.run(taken(QmonApp(poller, TargetHistory().record_snapshot))), encoding="utf-8")
+            file.write_text(
+                asyncio.run(taken(QmonApp(DashboardTarget(poller, TargetHistory().record_snapshot)))), encoding="utf-8"
+            )
         finally:
             poller.close()
     return file

@@ -9,6 +9,7 @@ import pytest
 
 from qmon.engines.registry import engine_for
 from qmon.model.groups.configured_queue import ConfiguredQueue, NamedLibrary
+from qmon.monitor.catalog.group_resolution import GroupResolutionText
 from qmon.monitor.catalog.resolve import Resolved, resolve_queues
 from tests.contract.watching import connect, target_of, watching
 from tests.facts import connected, query
@@ -82,15 +83,15 @@ def test_each_table_with_these_columns_is_a_queue_and_what_is_popped_is_in_progr
 
 def test_it_can_be_named_in_the_configuration_and_what_is_missing_is_said(database: str) -> None:
     problems = [each.reason for each in resolved(database, NamedLibrary("our-bus")).problems]
-    assert problems == ["our-bus: its tables were not found; to see why: qmon queues TARGET --explain"]
+    assert problems == [GroupResolutionText.LIBRARY.render(library="our-bus", reason=GroupResolutionText.NOT_FOUND)]
     made(database)
     found = resolved(database, NamedLibrary("our-bus"))
     assert [each.queue for each in found.layouts] == ["our-bus/Sales [1].Delayed"]
     assert [each.group.name for each in found.groups] == ["our-bus/stock"]
     assert found.problems == ()
     assert found.explained == (
-        "our-bus: public.Sales [1].Delayed was recognized by its columns",
-        "our-bus: public.stock was recognized by its columns",
+        GroupResolutionText.RECOGNIZED.render(library="our-bus", table="public.Sales [1].Delayed"),
+        GroupResolutionText.RECOGNIZED.render(library="our-bus", table="public.stock"),
     )
 
 

@@ -9,15 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from qmon.cli.commands.connect import run_recorded
+from qmon.cli.polled_dashboard import attach_operator, open_dashboard_target, run_recorded
+from qmon.cli.target_session import ChosenTarget
+from qmon.config.config_file import Config
 from qmon.errors import BadInput
 from qmon.model.snapshot import Snapshot
-from qmon.model.view import View
-from qmon.monitor.source import Phase, SnapshotSource, SourceState
-from qmon.monitor.state.target_history import TargetHistory
-from qmon.operate.operator_context import create_context
+from qmon.monitor.source import Phase, SourceState
 from qmon.recording.read.recording_paths import list_segments
-from qmon.recording.write.recorder import Recorder
+from qmon.tui.member import DashboardTarget
 from tests.contract.watching import target_of
 from tests.facts import wait_until
 from tests.recording.writing import lines_of, run_of, sequences, value
@@ -26,21 +25,25 @@ from tests.tui.scripted import Scripted
 pytestmark = pytest.mark.server  # it tries to read the operations of a target that does not exist
 
 NOWHERE = "postgresql://nobody@127.0.0.1:1/orders"
-Fold = Callable[[Snapshot], View]
 
 
-def shows(count: int, until_stopped: bool = False) -> Callable[[SnapshotSource, Fold, Recorder | None], int]:
-    """Return a dashboard that takes this number of snapshots, and is left with exit code 0."""
+def show_recorded(root: Path | None, count: int, until_stopped: bool = False) -> int:
+    """Run a dashboard that takes this number of snapshots, and is left with exit code 0. Return the exit code."""
+    chosen = ChosenTarget(target_of(NOWHERE), (), Config(Path()))
+    targets: list[DashboardTarget] = []
 
-    def show(source: SnapshotSource, fold: Fold, recorder: Recorder | None) -> int:
-        source.start(lambda event: None)
+    def show() -> int:
+        shown = open_dashboard_target(chosen, Saying(), read_only=False, record=root)
+        targets.append(shown)
+        attach_operator(shown, chosen.operator_context())
+        shown.source.start(lambda event: None)
         for snapshot in run_of(count):
-            assert fold(snapshot).sequence == snapshot.sequence
-        if recorder is not None:
+            assert shown.fold(snapshot).sequence == snapshot.sequence
+        if (recorder := shown.recorder) is not None:
             wait_until(lambda: recorder.status.stopped if until_stopped else recorder.status.snapshots == count)
         return 0
 
-    return show
+    return run_recorded(targets, show)
 
 
 class Saying(Scripted):
@@ -52,17 +55,14 @@ class Saying(Scripted):
 
 
 def test_what_is_shown_is_recorded_and_sealed(tmp_path: Path) -> None:
-    context = create_context(target_of(NOWHERE))
-    assert run_recorded(Saying(), TargetHistory().record_snapshot, context, tmp_path, shows(5)) == 0
+    assert show_recorded(tmp_path, 5) == 0
     assert not any(path.name.startswith("_") for path in list_segments(tmp_path))
     assert sequences(tmp_path) == [1, 2, 3, 4, 5]
     assert [value(line) for line in lines_of(tmp_path) if line.kind == "state"] == [{"phase": "live"}]
 
 
 def test_without_a_folder_nothing_is_recorded(tmp_path: Path) -> None:
-    assert (
-        run_recorded(Saying(), TargetHistory().record_snapshot, create_context(target_of(NOWHERE)), None, shows(5)) == 0
-    )
+    assert show_recorded(None, 5) == 0
 
 
 def test_the_exit_code_says_that_recording_has_stopped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -70,9 +70,7 @@ def test_the_exit_code_says_that_recording_has_stopped(tmp_path: Path, capsys: p
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
     try:
-        code = run_recorded(
-            Saying(), TargetHistory().record_snapshot, create_context(target_of(NOWHERE)), tmp_path, shows(200, True)
-        )
+        code = show_recorded(tmp_path, 200, until_stopped=True)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, before)
@@ -83,6 +81,4 @@ def test_the_exit_code_says_that_recording_has_stopped(tmp_path: Path, capsys: p
 def test_a_folder_that_cannot_be_written_is_said_before_anything_is_shown(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BadInput, match="choose another folder"):
-        run_recorded(
-            Saying(), TargetHistory().record_snapshot, create_context(target_of(NOWHERE)), tmp_path / "file", shows(1)
-        )
+        show_recorded(tmp_path / "file", 1)

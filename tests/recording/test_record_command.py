@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from qmon.cli.commands.doctor.doctor import lake_lines
-from qmon.cli.commands.record import waiting_text, watch_recorders
+from qmon.cli.commands.record import waiting_text, watch_recordings
 from qmon.metrics.lake_readings import LakeReadings
 from qmon.recording.read.recording_paths import list_segments, recorded_targets
 from qmon.recording.read.segment_reader import open_segment
-from qmon.recording.write.headless_recorder import HeadlessRecorder
+from qmon.recording.write.headless_target import HeadlessTarget
 from qmon.recording.write.retention import apply_retention, lake_mark_name, lake_mark_text, parse_size, unread_bytes
 from tests.cli.calling import call, recording, surroundings
 from tests.contract.watching import installed, target_of
@@ -40,13 +40,13 @@ def configured(tmp_path: Path, url: str) -> str:
 
 @pytest.mark.server
 def test_what_is_recorded_is_sealed_where_watching_it_fails(tmp_path: Path) -> None:
-    running = HeadlessRecorder(target_of("postgresql://nobody@127.0.0.1:1/nothing"), (), tmp_path, interval_s=1.0)
+    running = HeadlessTarget(target_of("postgresql://nobody@127.0.0.1:1/nothing"), (), tmp_path, interval_s=1.0)
 
     def full() -> None:
         raise OSError("the disk is broken")
 
     with pytest.raises(OSError, match="the disk is broken"):
-        watch_recorders([running], threading.Event(), None, full)
+        watch_recordings([running], threading.Event(), None, full)
     (end,) = [value(line) for line in lines_of(tmp_path) if line.kind == "end"]
     assert end["reason"] == "qmon has failed"
     assert not any(path.name.startswith("_") for path in list_segments(tmp_path))

@@ -311,7 +311,7 @@ def test_where_operations_cannot_be_read_that_is_tried_again_after_a_while_and_a
     recorder = Recorder(tmp_path, "orders", interval_s=2.0)
     recorder.record_snapshot(snapshots(1)[0], view())
     context = OperatorContext(connect, Postgres(), Target("orders", "postgres", {}), "anna@app-7")
-    watch = OperationsWatch(context, recorder, every_s=600.0)
+    watch = OperationsWatch(context, recorder.record_operation, lambda: True, every_s=600.0)
     assert tried.wait(60.0)
     assert not again.wait(0.2)
     watch.close()

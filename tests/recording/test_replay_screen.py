@@ -16,6 +16,7 @@ from qmon.recording.read.replay import Replay
 from qmon.recording.write.recorder import Recorder
 from qmon.recording.write.recording_source import RecordingSource
 from qmon.tui.app import QmonApp
+from qmon.tui.member import DashboardTarget
 from qmon.tui.replay.replay_app import ReplayApp
 from qmon.tui.widgets.lines import Lines
 from tests.facts import wait_until
@@ -28,7 +29,7 @@ from tests.tui.scripted import SAMPLED_AT, Clock, Scripted, view
 async def shown(root: Path, **more: object) -> AsyncIterator[tuple[ReplayApp, Pilot[None], Driver]]:
     """Open a paused replay of a folder's recording at its beginning."""
     replay = Replay(open_recording(root), playing=False)
-    app = ReplayApp(replay, replay.fold, plain=False, **more)
+    app = ReplayApp(DashboardTarget(replay, replay.fold), plain=False, **more)
     try:
         async with app.run_test(size=(140, 40)) as pilot:
             driver = Driver(app, Scripted(), Clock(), pilot)
@@ -86,7 +87,7 @@ async def test_a_full_disk_is_said_and_the_dashboard_goes_on(tmp_path: Path) -> 
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     recorder, source = Recorder(tmp_path, "orders", interval_s=10.0), Scripted()
     recorded = RecordingSource(source, lambda snapshot: view(at=snapshot.sampled_at - SAMPLED_AT), recorder)
-    app = QmonApp(source, recorded.fold, recorder=recorder, plain=False)
+    app = QmonApp(DashboardTarget(source, recorded.fold, recorder=recorder), plain=False)
     given = run_of(4000)
     try:
         async with app.run_test(size=(140, 40)) as pilot:

@@ -71,7 +71,7 @@ def _polled(url: str) -> tuple[list[BlockingSample], str]:
     connection = connect(url)
     try:
         job = StatementCache(engine_for(target_of(url)), connection.version).statement_for(
-            "blocking", BlockingSample, {"limit": 200, "chars": 1000}
+            "blocking", {"limit": 200, "chars": 1000}
         )
         rows: list[BlockingSample] = []
         asked, drawn = [], []

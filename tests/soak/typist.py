@@ -25,7 +25,7 @@ from typing import Final
 
 import psutil
 
-from tests.cli.calling import ROOT, surroundings
+from tests.cli.calling import surroundings
 from tests.contract.watching import installed
 from tests.facts import query, wait_until
 from tests.recording.days import written
@@ -148,7 +148,7 @@ class TypedProgram:
         self.process = subprocess.Popen(
             command,
             cwd=folder,
-            env=environment | {"PYTHONPATH": str(ROOT)},
+            env=environment,
             stdin=follower,
             stdout=follower,
             stderr=follower,

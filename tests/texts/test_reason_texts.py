@@ -108,6 +108,7 @@ WORDINGS: Final[Wordings] = {
     Reason.NO_DUE_TIME: ({}, "this table has no column for the due time"),
     Reason.NO_DEAD_STATE: ({}, "this table has no state for dead messages"),
     Reason.NO_PROGRESS_STATE: ({}, "the state column has no value for messages in progress"),
+    Reason.NOT_IN_TABLE: ({}, "this table has no such figure"),
     Reason.NO_BLOCKED_STATE: ({}, "this table has no state for blocked messages"),
     Reason.NOTHING_BLOCKED: ({}, "no message is blocked"),
     Reason.NO_BLOCKED_TIME: ({}, "no column for the time when a message was blocked"),
@@ -153,6 +154,7 @@ WORDINGS: Final[Wordings] = {
         {"index": "an index on (`id`) where `status` = waiting would help"},
         "no index finds the blocked rows; an index on (`id`) where `status` = waiting would help",
     ),
+    Reason.NO_INDEX_FOR_FIGURE: ({}, "no index supports this figure"),
     Reason.NO_INDEX_FOR_STATES: (
         {"column": "status"},
         "no index finds the values of `status`, so qmon scans the table",

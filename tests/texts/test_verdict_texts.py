@@ -181,6 +181,10 @@ WORDINGS: Final[Wordings] = {
         {"silent": "40 s", "before": "8.0", "rollbacks": "; 7.2 rollbacks/s in this database"},
         "no pushes for 40 s, 8.0/s before; 7.2 rollbacks/s in this database",
     ),
+    FlowText.PUSHES_FAIL: (
+        {"time": "15 s", "failed": 148.0, "pushed": 2.0, "rollbacks": "; 9.9 rollbacks/s in this database"},
+        "within 15 s, ~148 pushes were rolled back and ~2 succeeded; 9.9 rollbacks/s in this database",
+    ),
     FlowText.MANY_LATER: (
         {"later": 57, "pushed": 60, "since": "04:12:00 UTC"},
         "~57 of 60 messages pushed since 04:12:00 UTC are due later",
@@ -193,6 +197,14 @@ WORDINGS: Final[Wordings] = {
     MessageVerdictText.GIVEN_BACK: (
         {"message": "812", "failures": 3, "time": "14 s", "tries": ", 4 attempts in total"},
         "message 812 was popped and given back 3 times in 14 s, 4 attempts in total",
+    ),
+    MessageVerdictText.WITH_ERROR: (
+        {
+            "given_back": "message 812 was popped and given back 3 times in 14 s, 4 attempts in total",
+            "error": "timeout after <n> s: no answer for order <id>",
+        },
+        "message 812 was popped and given back 3 times in 14 s, 4 attempts in total; last error: timeout after <n> s: "
+        "no answer for order <id>",
     ),
     MessageVerdictText.CRASHES: (
         {"count": 3, "time": "14 s", "which": "always message 7; the last consumer was 61/5"},

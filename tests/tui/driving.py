@@ -14,6 +14,7 @@ from qmon.monitor.alerting import Alerting
 from qmon.monitor.source import Phase
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.app import QmonApp
+from qmon.tui.member import DashboardTarget
 from qmon.tui.past_reader import KnownPast
 from qmon.tui.themes import tones
 from qmon.tui.widgets.grid import Grid
@@ -113,15 +114,10 @@ async def dashboard(
     """The app at a size, without figures yet."""
     source, clock = Scripted(), Clock()
     app = QmonApp(
-        source,
-        source.fold,
+        DashboardTarget(source, source.fold, prod=prod, read_only=read_only, runner=runner, known=known or KnownPast()),
         clock=clock,
-        prod=prod,
-        read_only=read_only,
         plain=plain,
-        runner=runner,
         alerting=None if alerting is None else alerting(clock),
-        known=known,
         served=served,
         preferences=preferences,
     )

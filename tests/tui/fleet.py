@@ -14,7 +14,7 @@ from qmon.monitor.alerting import FleetAlerting
 from qmon.monitor.source import Phase
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.fleet.fleet_app import FleetApp
-from qmon.tui.fleet.member import FleetTarget
+from qmon.tui.member import DashboardTarget
 from qmon.tui.past_reader import KnownPast
 from tests.tui.driving import Driver
 from tests.tui.scripted import TAKEN_AT, Clock, Scripted, part, queue, snapshot, view
@@ -82,7 +82,7 @@ def fleet_app(
 ) -> FleetApp:
     """Return the app over these sources."""
     targets = [
-        FleetTarget(
+        DashboardTarget(
             source,
             source.fold,
             prod=name == "orders-prod",

@@ -11,6 +11,7 @@ from qmon.recording.history.recording_archive import archive_from_reader
 from qmon.recording.read.recording_reader import open_recording
 from qmon.recording.read.replay import Replay
 from qmon.tui.history.history_screen import HistoryScreen
+from qmon.tui.member import DashboardTarget
 from qmon.tui.past_reader import KnownPast
 from qmon.tui.replay.replay_app import ReplayApp
 from tests.recording.days import BEGIN
@@ -26,7 +27,7 @@ def replayed(root: Path, hours: float, *, plain: bool = False, dark: bool = True
     replay = Replay(reader, BEGIN + hours * HOUR, playing=False)
     found = find_baselines(root if root.is_dir() else None)
     known = KnownPast(archive_from_reader(reader), lambda: found, lambda: replay.position, replay.seek)
-    return ReplayApp(replay, replay.fold, known=known, plain=plain, dark=dark), replay
+    return ReplayApp(DashboardTarget(replay, replay.fold, known=known), plain=plain, dark=dark), replay
 
 
 def history(driver: Driver) -> HistoryScreen:

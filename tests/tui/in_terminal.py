@@ -24,6 +24,7 @@ from qmon.model.view import View
 from qmon.monitor.source import Sink
 from qmon.tui import run
 from qmon.tui.driver import TerminalDriver
+from qmon.tui.member import DashboardTarget
 from tests.tui.scripted import Scripted, later_view
 
 LOG = logging.getLogger("qmon.test")
@@ -77,6 +78,6 @@ if __name__ == "__main__":
     if "deaf" in sys.argv:
         TerminalDriver.process_message = deaf  # type: ignore[assignment,method-assign]
     with log.log_to_file(Path(sys.argv[-1]), logging.DEBUG if source.broken or "deaf" in sys.argv else None):
-        code = run(source, source.fold, prod=True)
+        code = run([DashboardTarget(source, source.fold, prod=True)])
     sys.stdout.write(f"left with {code}\n")
     sys.exit(code)

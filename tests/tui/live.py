@@ -18,6 +18,7 @@ from qmon.operate.operator_context import create_context
 from qmon.tui import ActionRunner, redacting_fold
 from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
 from qmon.tui.app import QmonApp
+from qmon.tui.member import DashboardTarget
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, target_of
 from tests.jobs import layout
@@ -76,7 +77,10 @@ async def looking(
     context: OperatorContext = replace(create_context(target, read_only=read_only), audit=tmp_path / "audit.jsonl")
     runner = ActionRunner(context)
     poller = open_poller(target, [layout(queue)] if layouts is None else layouts, interval_s=0.5, budget=ROOMY)
-    app = QmonApp(poller, redacting_fold(TargetHistory().record_snapshot, context.redact), plain=False, runner=runner)
+    app = QmonApp(
+        DashboardTarget(poller, redacting_fold(TargetHistory().record_snapshot, context.redact), runner=runner),
+        plain=False,
+    )
     try:
         async with app.run_test(size=(120, 40)) as pilot:
             real = Real(app, pilot)

@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 
 from qmon.model.view import View
 from qmon.tui.app import QmonApp
+from qmon.tui.member import DashboardTarget
 from qmon.tui.past_reader import KnownPast
 from tests.tui.scripted import TAKEN_AT, Clock, Scripted, view
 
@@ -41,14 +42,10 @@ class Shot:
         self.found = found or view()
         self.clock = Clock()
         self.app = QmonApp(
-            self.source,
-            self.source.fold,
+            DashboardTarget(self.source, self.source.fold, prod=True, read_only=True, known=known or KnownPast()),
             clock=self.clock,
-            prod=True,
-            read_only=True,
             dark=dark,
             plain=plain,
-            known=known,
             served=served,
         )
         self.keys = keys

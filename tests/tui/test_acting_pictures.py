@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 from qmon.model.operation_records import Choice, Consent, LeftOut, OperationKind, OwnerState, Plan, Undo
 from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
 from qmon.tui.app import QmonApp
+from qmon.tui.member import DashboardTarget
 from tests.tui.pictures import Compare
 from tests.tui.pilot_waits import pilot_until
 from tests.tui.scripted import Clock, Scripted, view
@@ -202,7 +203,9 @@ class Dialog:
         self.script = Script(make=make)
         self.source, self.keys, self.step = Scripted(), keys, step
         self.app = QmonApp(
-            self.source, self.source.fold, clock=Clock(), prod=True, plain=plain, runner=ScriptedOffice(self.script)
+            DashboardTarget(self.source, self.source.fold, prod=True, runner=ScriptedOffice(self.script)),
+            clock=Clock(),
+            plain=plain,
         )
 
     async def ready(self, pilot: Pilot[None]) -> None:

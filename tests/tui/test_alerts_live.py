@@ -17,6 +17,7 @@ from qmon.monitor.notify.notifier import Notifier
 from qmon.monitor.open import open_poller
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.tui.app import QmonApp
+from qmon.tui.member import DashboardTarget
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, installed, target_of
 from tests.facts import query
@@ -56,7 +57,10 @@ async def test_a_queue_that_grows_is_told_of_and_so_is_its_end(
     receiver = Receiver("keep", command=(sys.executable, "-c", KEEP, str(said)), timeout_s=20.0)
     notifier = Notifier([(receiver, CommandDelivery(receiver))])
     rules = rules_for_target(parse_config(CONFIG, Path("qmon.toml")).alerts, target.name)
-    app = QmonApp(poller, TargetHistory().record_snapshot, alerting=Alerting(target.name, rules, notifier=notifier))
+    app = QmonApp(
+        DashboardTarget(poller, TargetHistory().record_snapshot),
+        alerting=Alerting(target.name, rules, notifier=notifier),
+    )
     rung: list[int] = []
     monkeypatch.setattr(app, "bell", lambda: rung.append(1))
     try:

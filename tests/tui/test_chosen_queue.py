@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qmon.tui.app import QmonApp
+from qmon.tui.member import DashboardTarget
 from qmon.tui.sanitize import clean
 from qmon.tui.widgets.grid import Grid
 from tests.tui.driving import Driver, dashboard
@@ -32,7 +33,7 @@ async def test_the_first_queue_is_opened_although_the_overview_gets_its_cursor(n
 @pytest.mark.parametrize("name", NAMES)
 async def test_figures_that_arrive_while_the_first_queue_opens_do_not_change_it(name: str) -> None:
     source, clock = Scripted(), Clock()
-    app = QmonApp(source, source.fold, clock=clock)
+    app = QmonApp(DashboardTarget(source, source.fold), clock=clock)
     app.first_queue = name
     async with app.run_test(size=(120, 40)) as pilot:
         source.give(view())

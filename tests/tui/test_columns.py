@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.model.baseline_bands import BAND_FIGURES, Anomaly, Band
+from qmon.model.baseline_bands import Anomaly, Band
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.formatting import UNKNOWN
+from qmon.model.queue_figures import BANDED_FIGURES
 from qmon.model.verdicts import RULES
 from qmon.model.view import QueueView
 from qmon.tui import figures
@@ -151,7 +152,7 @@ def test_the_gap_is_there_at_120_cells_for_all_values(drawn: tuple[QueueView, ..
 def test_no_figure_is_cut(drawn: tuple[QueueView, ...], cells: int, is_above: bool) -> None:
     band = Band(0.0, 1.0, 0.5, 9, "Tue 14:00")
     unusual = {
-        each.name: tuple(Anomaly(name, 9.0 if is_above else -1.0, band) for name in BAND_FIGURES) for each in drawn
+        each.name: tuple(Anomaly(name, 9.0 if is_above else -1.0, band) for name in BANDED_FIGURES) for each in drawn
     }
     rows = overview.rows_for(drawn, cells, unusual)
     for p in place_columns(overview.WITH_USUAL, natural_widths(overview.WITH_USUAL, rows, ()), cells):

@@ -21,6 +21,7 @@ from qmon.tui.configuration import followed_config
 from qmon.tui.configuration.configured_app import ConfiguredApp
 from qmon.tui.configuration.followed_config import FollowedConfig
 from qmon.tui.configuration.proposal_dialog import ProposalDialog
+from qmon.tui.member import DashboardTarget
 from qmon.tui.overview.overview_screen import OverviewScreen
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
@@ -47,11 +48,9 @@ async def watching(url: str, path: Path, typed: str = "") -> AsyncIterator[Confi
         config, typed or url, target, lambda queues: poller.set_resolver(resolver_for(engine_for(target), queues))
     )
     app = ConfiguredApp(
-        poller,
-        TargetHistory().record_snapshot,
+        DashboardTarget(poller, TargetHistory().record_snapshot, runner=ActionRunner(create_context(target))),
         followed=follow,
         plain=False,
-        runner=ActionRunner(create_context(target)),
     )
     try:
         yield app

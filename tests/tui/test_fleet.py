@@ -16,7 +16,7 @@ from qmon.monitor.source import Focus
 from qmon.recording.history.recording_archive import live_archive
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
-from qmon.tui.fleet.member import Health
+from qmon.tui.member import Health
 from qmon.tui.past_reader import KnownPast
 from tests.recording.days import BEGIN, ZONE, written
 from tests.tui.asking import reach
@@ -284,7 +284,8 @@ async def test_the_event_log_reads_the_operations_of_all_targets() -> None:
     async with fleet(runners=runners) as d:
         await d.three()
         for member in d.app.members.values():
-            member.memory.clock = lambda: SAMPLED_AT
+            assert member.target.memory is not None
+            member.target.memory.clock = lambda: SAMPLED_AT
         await d.press("7")
         await d.until(lambda: "ticket 4711" in d.text(), "the operations of crm")
         rows = [row for row in d.grid.rows if row.cells[2][0] == "operation"]
@@ -298,7 +299,8 @@ async def test_the_event_log_has_the_recorded_events_of_all_targets(tmp_path: Pa
         known[name] = KnownPast(live_archive(tmp_path, name, ZONE))
     async with fleet(known=known) as d:
         for member in d.app.members.values():
-            member.memory.begins_at = BEGIN + 24 * HOUR
+            assert member.target.memory is not None
+            member.target.memory.begins_at = BEGIN + 24 * HOUR
         await d.press("7")
         await d.until(lambda: "since" in d.lines("timeline-heading"), "all events are read")
         found = [row.cells[1][0] for row in d.grid.rows]

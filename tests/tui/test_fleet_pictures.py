@@ -20,8 +20,9 @@ class FleetShot:
         self.clock, self.sources = Clock(), {name: Named(name) for name in NAMES}
         self.app = fleet_app(self.clock, self.sources, plain=plain)
         for member in self.app.members.values():
-            member.memory.clock = lambda: SAMPLED_AT
-            member.memory.begins_at = SAMPLED_AT
+            assert member.target.memory is not None
+            member.target.memory.clock = lambda: SAMPLED_AT
+            member.target.memory.begins_at = SAMPLED_AT
         self.keys = keys
 
     async def ready(self, pilot: Pilot[None]) -> None:

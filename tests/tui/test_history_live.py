@@ -15,6 +15,7 @@ from qmon.monitor.state.target_history import TargetHistory
 from qmon.recording.write.recorder import Recorder
 from qmon.recording.write.recording_source import RecordingSource
 from qmon.tui.app import QmonApp
+from qmon.tui.member import DashboardTarget
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, installed, target_of
 from tests.recording.days import written
@@ -38,7 +39,7 @@ async def test_what_is_recorded_now_and_what_was_recorded_before(database: str, 
 
     recorded = RecordingSource(poller, add, recorder)
     known = target_past(target.name, Config(Path(os.devnull)), tmp_path)
-    app = QmonApp(recorded, recorded.fold, recorder=recorder, known=known, plain=False)
+    app = QmonApp(DashboardTarget(recorded, recorded.fold, recorder=recorder, known=known), plain=False)
     try:
         async with app.run_test(size=(120, 40)) as pilot:
             driver = Driver(app, Scripted(), Clock(), pilot)

@@ -21,6 +21,7 @@ from qmon.model.reasons import Reason
 from qmon.tui import keys
 from qmon.tui.app import QmonApp
 from qmon.tui.fleet.fleet_app import FleetApp
+from qmon.tui.member import DashboardTarget
 from qmon.tui.palette_items import PaletteItem, word_items
 from qmon.tui.sanitize import text_width
 from qmon.tui.screen_list import ENTRIES, ScreenEntry
@@ -436,7 +437,7 @@ async def test_figures_go_on_below_a_modal() -> None:
 
 async def test_it_ends_by_itself_if_asked_to() -> None:
     source = Scripted()
-    app = QmonApp(source, source.fold, for_s=0.2)
+    app = QmonApp(DashboardTarget(source, source.fold), for_s=0.2)
     async with app.run_test() as pilot:
         while app.is_running:
             await pilot.pause(0.05)

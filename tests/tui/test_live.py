@@ -15,6 +15,7 @@ from qmon.model.view import View
 from qmon.monitor.open import open_poller
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.tui.app import QmonApp
+from qmon.tui.member import DashboardTarget
 from qmon.tui.themes import DARK, LIGHT
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, installed, target_of
@@ -64,7 +65,7 @@ async def test_a_server_that_hangs_dies_and_comes_back(own_server: EmbeddedServe
         views.append(history.record_snapshot(snapshot))  # type: ignore[arg-type]
         return views[-1]
 
-    app = QmonApp(poller, fold, plain=False)
+    app = QmonApp(DashboardTarget(poller, fold), plain=False)
     try:
         async with app.run_test(size=(120, 40)) as pilot:
             await until(pilot, lambda: "● live" in header(app) and len(views) > 2, "live at first")

@@ -7,6 +7,7 @@ from textual.pilot import Pilot
 
 from qmon.operate.message import Message
 from qmon.tui.app import QmonApp
+from qmon.tui.member import DashboardTarget
 from qmon.tui.widgets.pager import Pager
 from tests.tui.opening import found
 from tests.tui.pictures import SIZES, Compare
@@ -23,7 +24,9 @@ def picture(snap_compare: Compare, size: tuple[int, int], message: Message | Non
     """Compare the picture of the first message of the invoices, after these keys."""
     source = Scripted()
     app = QmonApp(
-        source, source.fold, clock=Clock(), prod=True, plain=False, runner=ScriptedOffice(Script(message=message))
+        DashboardTarget(source, source.fold, prod=True, runner=ScriptedOffice(Script(message=message))),
+        clock=Clock(),
+        plain=False,
     )
 
     async def ready(pilot: Pilot[None]) -> None:

@@ -15,6 +15,7 @@ from qmon.monitor.state.target_history import TargetHistory
 from qmon.stream.serve_address import parse_address
 from qmon.stream.served_source import ServedSource
 from qmon.tui.app import QmonApp
+from qmon.tui.member import DashboardTarget
 from tests.cli.calling import program, surroundings
 from tests.contract.watching import installed, watching
 from tests.facts import query
@@ -50,7 +51,7 @@ class Dashboard:
         address = parse_address(f"http://{listen}/", None, "a test")
         self.source = ServedSource(address)
         self.history, self.views = TargetHistory(), list[View]()
-        self.app = QmonApp(self.source, self.fold, plain=False, served=address.host_and_port)
+        self.app = QmonApp(DashboardTarget(self.source, self.fold), plain=False, served=address.host_and_port)
 
     def fold(self, snapshot: object) -> View:
         """Keep each view."""

@@ -16,6 +16,8 @@ from qmon.config.chosen_target import TargetText, expand_names, find_target
 from qmon.config.config_file import ConfigText, Settings, parse_config, read_config
 from qmon.config.known_targets import KnownTarget, known_targets
 from qmon.config.toml_writer import queues_to_toml, target_to_toml
+from qmon.engines.odbc_keywords import KeywordText
+from qmon.engines.urls import UrlText
 from qmon.errors import BadInput
 from qmon.model.config_reader import KeyText
 from qmon.model.cost_budget import Budget
@@ -238,7 +240,7 @@ def test_what_is_typed_may_be_a_url_or_a_connection_string() -> None:
             pattern(TargetText.UNKNOWN, name="ordesr", path=PATH, nearest=KeyText.DID_YOU_MEAN.render(word="orders")),
         ),
         ("u:hush@h/d", pattern(TargetText.PART_OF_URL)),
-        ("mysql://u:hush@h/d", "qmon does not support mysql:// URLs"),
+        ("mysql://u:hush@h/d", pattern(UrlText.UNKNOWN_SCHEME, scheme="mysql")),
         ("Server=x;PWD=hush", pattern(TargetText.ADO_NET, url="mssql://user@host:1433/Database")),
         (
             "Data Source=h;Initial Catalog=d;User ID=u;Password=hush;Encrypt=true",
@@ -260,19 +262,19 @@ def test_what_is_typed_may_be_a_url_or_a_connection_string() -> None:
             "jdbc:postgresql://h/d?user=u&password=hush",
             pattern(TargetText.JDBC, url="postgresql://user@host:5432/database"),
         ),
-        ("DRIVER={x;PWD=hush", "the connection string is not KEYWORD=value"),
-        ("DRIVER=x;pqopt={password=hush}", "a password inside pqopt is not accepted; give it as PWD"),
-        ("postgresql://u:hush@h:x/d", "the postgresql:// URL has no valid port"),
-        ("postgresql://u:hush@h/d/e", "only a database may follow the host in the postgresql:// URL"),
+        ("DRIVER={x;PWD=hush", pattern(KeywordText.NOT_KEYWORDS)),
+        ("DRIVER=x;pqopt={password=hush}", pattern(KeywordText.CREDENTIALS_IN_PQOPT)),
+        ("postgresql://u:hush@h:x/d", pattern(UrlText.NO_PORT, scheme="postgresql")),
+        ("postgresql://u:hush@h/d/e", pattern(UrlText.ONLY_DATABASE, scheme="postgresql")),
         (
             "postgresql://u:hush@h/d?sslmod=require",
-            "the postgresql:// URL has the unknown setting sslmod" + pattern(KeyText.DID_YOU_MEAN, word="sslmode"),
+            pattern(UrlText.UNKNOWN_POSTGRES_SETTING, name="sslmod", hint=KeyText.DID_YOU_MEAN.render(word="sslmode")),
         ),
-        ("postgresql://u:hush@[h/d", "the postgresql:// URL cannot be read"),
-        ("mssql://u:hush@/d", "an mssql:// URL names one host"),
+        ("postgresql://u:hush@[h/d", pattern(UrlText.CANNOT_BE_READ, scheme="postgresql")),
+        ("mssql://u:hush@/d", pattern(UrlText.ONE_HOST)),
         (
             "mssql://u:hush@h/d?trusted=1",
-            "the mssql:// URL has the unknown setting trusted" + pattern(KeyText.DID_YOU_MEAN, word="trust"),
+            pattern(UrlText.UNKNOWN_MSSQL_SETTING, name="trusted", hint=KeyText.DID_YOU_MEAN.render(word="trust")),
         ),
     ],
 )

@@ -6,7 +6,6 @@ import contextlib
 import io
 import os
 import pickle
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +28,7 @@ from qmon.config.credentials import (
 )
 from qmon.engines.base import Target
 from qmon.engines.secret import Secret
+from qmon.engines.urls import UrlText
 from qmon.errors import BadInput, ConnectionFailed, PasswordNeeded, WrongPassword
 from tests import needs
 from tests.wordings import has, pattern
@@ -77,7 +77,12 @@ def test_a_fault_in_the_file_s_url_names_the_file() -> None:
     config = parse_config("[target.a]\nconnect = 'postgresql://u:hush@h:x/d'", PATH)
     with pytest.raises(
         BadInput,
-        match=f"^{re.escape(TargetText.KEY.render(path=PATH, target='a'))}: the postgresql:// URL has no valid port",
+        match="^"
+        + pattern(
+            TargetText.AT_KEY,
+            key=TargetText.KEY.render(path=PATH, target="a"),
+            problem=UrlText.NO_PORT.render(scheme="postgresql"),
+        ),
     ):
         find_target("a", config, {})
 

@@ -21,11 +21,12 @@ from qmon.monitor.catalog.column_names import (
     split_words,
     state_for_value,
 )
-from qmon.monitor.catalog.complete_layout import complete_layout
+from qmon.monitor.catalog.complete_layout import CompletionText, complete_layout
 from qmon.monitor.catalog.discovery.shape import score_shape
 from qmon.monitor.catalog.predicate import parse_condition
 from qmon.monitor.catalog.state_values import (
     KnownValues,
+    StateValueText,
     fill_gaps,
     find_state_column,
     known_values,
@@ -33,7 +34,7 @@ from qmon.monitor.catalog.state_values import (
     state_meanings,
     words_by_state,
 )
-from tests.wordings import has
+from tests.wordings import has, pattern
 
 
 def table(
@@ -272,10 +273,10 @@ def test_sources_of_values_come_in_a_fixed_order_and_the_first_closed_one_wins()
     statistics = ("statistics", '["done", "busy"]')
     assert known(check, enum, default, statistics) == KnownValues(("done", "new"), "check", "new", closed=True)
     assert known(enum, default, statistics) == KnownValues(
-        ("new", "held", "done"), "labels of the enum", "new", closed=True
+        ("new", "held", "done"), StateValueText.ENUM_LABELS, "new", closed=True
     )
     assert known(default, statistics, where="(status = 'new'::text)") == KnownValues(
-        ("busy", "done", "new"), "partial indexes and statistics", "new"
+        ("busy", "done", "new"), f"{StateValueText.PARTIAL_INDEXES} and {StateValueText.STATISTICS}", "new"
     )
     assert known(("statistics", '["new", "busy", "done"]'), where="(status = 'new'::text)").values == (
         known(("statistics", '["done", "new", "busy"]'), where="(status = 'new'::text)").values
@@ -331,10 +332,11 @@ def test_a_column_without_an_exact_text_is_no_id_on_sql_server(kind: str) -> Non
     details = table("Queue", f"Id {kind}", "Payload nvarchar", indexes=(primary,))
     found, why = complete_layout(layout, details, SequenceRows(), lambda _: KnownValues(), textless)
     assert found.id is None
-    assert f"`Id` is {kind}, which has no exact text form and cannot identify a message: messages have no id" in why
-    with pytest.raises(BadInput, match="name another column as the id"):
+    column = CompletionText.TEXTLESS.render(column="Id", type=kind)
+    assert CompletionText.NO_ID.render(column=column) in why
+    with pytest.raises(BadInput, match=pattern(CompletionText.OTHER_ID, column=column)):
         complete_layout(replace(layout, id="Id"), details, SequenceRows(), lambda _: KnownValues(), textless)
-    with pytest.raises(BadInput, match="name another column as the id"):
+    with pytest.raises(BadInput, match=pattern(CompletionText.OTHER_ID, column=column)):
         complete_layout(
             replace(layout, id="No", key=("Id", "No")),
             table("Queue", f"Id {kind}", "No int"),

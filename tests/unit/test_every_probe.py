@@ -14,11 +14,11 @@ from qmon.engines.sql import queries
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
+from qmon.model.probe_table import TARGET_PROBES
 from qmon.monitor import one_shot, probe_checks
 from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.probes.target_probes import TARGET_PROBES
 from qmon.monitor.source import Focus
 from tests.polled import queue
 from tests.replayed import VERSIONS as SQLSERVER

@@ -55,7 +55,7 @@ def test_what_fails_to_be_read_is_what_it_was_for_half_a_minute_and_goes_on_when
 
 def test_each_field_says_which_probes_it_comes_from_so_that_it_is_forgotten_when_they_fail_for_long() -> None:
     # the first three are forgotten with the sessions, the others with their source figures
-    by_other_means = {"producers", "consumers", "use", "rise", "slower", "silence", "due_later"}
+    by_other_means = {"producers", "consumers", "use", "rise", "slower", "silence", "due_later", "failed_pushes"}
     assert {field.name for field in fields(QueueEvidence)} == EVIDENCE_PROBES.keys() | by_other_means
 
 

@@ -169,9 +169,9 @@ def test_a_queue_is_empty_only_if_its_table_was_searched_for_unknown_states() ->
 
     *_, empty = [verdict(0.0) for _ in range(6)]
     assert (empty.code, has(empty.proof, JudgeText.STATES_READ_AGO)) == ("empty", False)
-    late = verdict(20.0)
-    assert (late.code, has(late.proof, Reason.LAST_READ, age="20 s")) == ("cannot tell", True)
-    seldom = verdict(22.0, throttled_s=30.0)
+    late = verdict(31.0)
+    assert (late.code, has(late.proof, Reason.LAST_READ, age="31 s")) == ("cannot tell", True)
+    seldom = verdict(32.0, throttled_s=60.0)
     assert seldom.code == "empty"
-    assert has(seldom.proof, JudgeText.STATES_READ_AGO, age="22 s")
-    assert verdict(31.0, throttled_s=30.0).code == "cannot tell"
+    assert has(seldom.proof, JudgeText.STATES_READ_AGO, age="32 s")
+    assert verdict(61.0, throttled_s=60.0).code == "cannot tell"

@@ -7,10 +7,20 @@ from pathlib import Path
 import pytest
 
 from qmon.errors import BadInput
-from qmon.libraries.library import Library, library_from_dict, with_prefix
+from qmon.libraries.library import Library, LibraryFileText, library_from_dict, with_prefix
 from qmon.libraries.library_catalog import all_libraries
-from qmon.libraries.recognition import Columns, explain_recognition, may_belong_to_library, recognize_libraries
+from qmon.libraries.recognition import (
+    Columns,
+    RecognitionText,
+    explain_recognition,
+    may_belong_to_library,
+    recognize_libraries,
+)
+from qmon.model.config_reader import KeyText
+from qmon.model.groups.group_parser import GroupText
+from qmon.model.layout.layout_io import LayoutText
 from tests.library_tables import tables
+from tests.wordings import has, pattern
 
 KNOWN = all_libraries(Path("/nowhere"))
 NAMED = [library for library in KNOWN if library.tables]
@@ -53,20 +63,31 @@ def test_a_file_of_the_user_adds_one_or_takes_the_place_of_one(tmp_path: Path) -
     ("text", "fault"),
     [
         ("name = ", "own.toml: Invalid value"),
-        ('name = "x"\n', "own.toml: needs [tables]"),
-        ('name = "x"\n[tables]\nt = "id"\n', "own.toml: needs a [[group]]"),
-        ('name = "x"\n[tables]\nt = "id"\n[[group]]\ntable = "t"\n', "own.toml: group[1]: needs"),
-        ('name = "x"\n[[queue]]\ndesign = "fifo"\n', "own.toml: queue[1]: needs columns"),
-        ('name = "x"\n[[queue]]\ncolumns = { a = "int" }\n', "own.toml: queue[1]: needs an id"),
-        ('name = "x"\n[[queue]]\ncolumns = { a = 1 }\ndesign = "fifo"\n', "own.toml: queue[1].columns.a: must be"),
-        ('name = "x"\n[[queue]]\ncolumns = { a = "int" }\nlibrary = "y"\n', "own.toml: queue[1].library"),
+        ('name = "x"\n', pattern(LibraryFileText.NEEDS_TABLES, where="own.toml")),
+        ('name = "x"\n[tables]\nt = "id"\n', pattern(LibraryFileText.NEEDS_GROUP, where="own.toml")),
+        (
+            'name = "x"\n[tables]\nt = "id"\n[[group]]\ntable = "t"\n',
+            pattern(KeyText.MISSING, path="own.toml: group[1]", name="id"),
+        ),
+        (
+            'name = "x"\n[[queue]]\ndesign = "fifo"\n',
+            pattern(LibraryFileText.NEEDS_COLUMNS, where="own.toml: queue[1]"),
+        ),
+        (
+            'name = "x"\n[[queue]]\ncolumns = { a = "int" }\n',
+            pattern(KeyText.MISSING, path="own.toml: queue[1]", name=LayoutText.ID_OR_DESIGN),
+        ),
+        (
+            'name = "x"\n[[queue]]\ncolumns = { a = 1 }\ndesign = "fifo"\n',
+            pattern(KeyText.NOT_A_TEXT, path="own.toml: queue[1].columns.a", kind=KeyText.WHOLE_NUMBER),
+        ),
+        ('name = "x"\n[[queue]]\ncolumns = { a = "int" }\nlibrary = "y"\n', r"own.toml: queue\[1\].library"),
     ],
 )
 def test_each_fault_of_such_a_file_is_named(tmp_path: Path, text: str, fault: str) -> None:
     (tmp_path / "own.toml").write_text(text)
-    with pytest.raises(BadInput) as found:
+    with pytest.raises(BadInput, match=fault):
         all_libraries(tmp_path)
-    assert fault in str(found.value)
 
 
 def test_without_the_table_of_workers_nobody_is_called_gone() -> None:
@@ -84,9 +105,19 @@ def test_what_is_missing_is_explained() -> None:
     old = {name: kind for name, kind in whole["procrastinate_jobs"].items() if name != "attempts"}
     given: dict[str, dict[str, Columns]] = {"app": whole, "old": {"procrastinate_jobs": old}}
     assert explain_recognition([library], "postgres", given) == (
-        "procrastinate in schema app: recognized by procrastinate_events, procrastinate_jobs",
-        "procrastinate in schema old: not recognized: procrastinate_jobs has no attempts; "
-        "there is no table procrastinate_events",
+        RecognitionText.LINE.render(
+            library="procrastinate",
+            schema="app",
+            result=RecognitionText.RECOGNIZED.render(tables="procrastinate_events, procrastinate_jobs"),
+        ),
+        RecognitionText.LINE.render(
+            library="procrastinate",
+            schema="old",
+            result=RecognitionText.NOT_RECOGNIZED.render(
+                reasons=f"{RecognitionText.NO_COLUMNS.render(table='procrastinate_jobs', columns='attempts')}; "
+                f"{RecognitionText.NO_TABLE.render(table='procrastinate_events')}"
+            ),
+        ),
     )
     assert explain_recognition([library], "postgres", {"app": {"orders": {"id": "bigint"}}}) == ()
 
@@ -100,7 +131,7 @@ def test_tables_in_two_schemas_are_two() -> None:
 
 def test_the_first_group_of_a_library_is_read_when_the_file_is() -> None:
     raw = {"name": "x", "tables": {"t": "id"}, "group": [{"table": "t", "id": "id", "state": [{"name": "ready"}]}]}
-    with pytest.raises(BadInput, match="needs when"):
+    with pytest.raises(BadInput, match=pattern(GroupText.NEEDS_WHEN)):
         library_from_dict(raw, "x.toml")
 
 
@@ -111,7 +142,6 @@ def test_a_table_of_its_names_with_times_of_another_type_is_not_its(engine: str)
     kind = "timestamp with time zone" if engine == "postgres" else "datetime2"
     other = given | {"jobs": {**given["jobs"], "available_at": kind, "reserved_at": kind}}
     assert recognize_libraries([library], engine, {"app": other}) == ()
-    assert explain_recognition([library], engine, {"app": other}) == (
-        f"laravel in schema app: not recognized: jobs.available_at is {kind}, but laravel has seconds since 1970; "
-        f"jobs.reserved_at is {kind}, but laravel has seconds since 1970",
-    )
+    (line,) = explain_recognition([library], engine, {"app": other})
+    for column in ("jobs.available_at", "jobs.reserved_at"):
+        assert has(line, RecognitionText.OTHER_TYPE, column=column, type=kind, library="laravel")

@@ -16,7 +16,7 @@ from qmon.metrics.guarded_server import parse_listen_address
 from qmon.metrics.metric_list import AGE, AT_LEAST, METRICS, POLL_AGE, UP, VERDICT
 from qmon.metrics.metrics_server import ReadingsCollector
 from qmon.metrics.target_readings import TargetReadings
-from qmon.metrics.textfile import TextFileWriter
+from qmon.metrics.textfile import TextfileText, TextFileWriter
 from qmon.model.figure import Severity, Verdict
 from qmon.model.rates.flow import MovedMessages
 from qmon.model.samples.broker_samples import BrokerQueueSample
@@ -27,6 +27,7 @@ from qmon.monitor.state.queue_track import RATES_FOLLOW
 from tests.facts import wait_until
 from tests.needs import posix
 from tests.tui.scripted import TAKEN_AT, Clock, figure, queue, view
+from tests.wordings import pattern
 
 NAME = 'a "b"\\c\n[d]'
 Key = tuple[str, ...]
@@ -138,8 +139,11 @@ def test_other_addresses_are_refused(listen: str) -> None:
 @posix  # prometheus_client replaces it depending on os.name, which is not simulated
 def test_a_file_for_node_exporter_is_what_is_known_and_goes_with_us(tmp_path: Path) -> None:
     readings, path = TargetReadings("orders-prod", Clock()), tmp_path / "qmon.prom"
-    for wrong in (tmp_path / "qmon.txt", tmp_path / "none" / "qmon.prom"):
-        with pytest.raises(BadInput, match="--textfile"):
+    for wrong, fault in (
+        (tmp_path / "qmon.txt", TextfileText.ENDS_IN_PROM),
+        (tmp_path / "none" / "qmon.prom", TextfileText.UNWRITABLE),
+    ):
+        with pytest.raises(BadInput, match=pattern(fault, path=wrong)):
             TextFileWriter(wrong, [readings], 0.01)
     file = TextFileWriter(path, [readings], 0.01)
     assert 'qmon_target_up{target="orders-prod"} 0.0' in path.read_text()

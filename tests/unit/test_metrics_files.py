@@ -77,7 +77,7 @@ def test_rules_and_dashboard_have_only_metrics_that_are_served_and_the_dashboard
     assert asked <= NAMES
     shown = {name for expression in drawn() for name in used(expression)}
     assert shown <= NAMES
-    assert {each.name for each in GAUGES} | {f"{each.name}_total" for each in COUNTERS} <= shown
+    assert {each.name for each in GAUGES.values()} | {f"{each.name}_total" for each in COUNTERS.values()} <= shown
     panels = json.loads(dashboard_file())["panels"]
     places = [(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in panels]
     assert len(set(places)) == len(places) == len({panel["id"] for panel in panels})

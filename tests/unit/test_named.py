@@ -10,58 +10,78 @@ import pytest
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.model.layout.layout_io import layout_from_dict
-from qmon.monitor.catalog.relation_kind import ADVICE, MADE_FROM
-from qmon.monitor.catalog.resolve import resolve_queues
+from qmon.monitor.catalog.relation_kind import ADVICE, MADE_FROM, RelationText
+from qmon.monitor.catalog.resolve import ResolveText, resolve_queues
+from tests.contract.relations import relation_line
 from tests.replayed import Driver, connection, said
+from tests.wordings import has
 
 Named = tuple[str, str, bool, str, str | None, str | None, str | None]
 KINDS: Final[dict[str, tuple[list[Named], str]]] = {
     "view": (
         [("dbo", "Orders", True, "view", None, "dbo", "A")],
-        "dbo.Orders is a view of dbo.A: name dbo.A instead",
+        relation_line(
+            "dbo.Orders", "view", RelationText.NAME_BASE, base=RelationText.OF_BASE, tables="dbo.A", table="dbo.A"
+        ),
     ),
     "view over a join": (
         [("dbo", "Orders", True, "view", None, "dbo", name) for name in "ABCDE"],
-        "dbo.Orders is a view of dbo.A and dbo.B and dbo.C and dbo.D and more: name the table that holds the messages",
+        relation_line(
+            "dbo.Orders",
+            "view",
+            RelationText.NAME_ONE_OF_BASES,
+            base=RelationText.OF_BASE,
+            tables=RelationText.AND_MORE.render(tables="dbo.A and dbo.B and dbo.C and dbo.D"),
+        ),
     ),
     "view whose tables our role may not see": (
         [("dbo", "Orders", True, "view", None, None, None)],
-        "dbo.Orders is a view: name the table that it reads",
+        relation_line("dbo.Orders", "view", RelationText.BASE_HIDDEN),
     ),
     "view of another schema, which is not found without naming it": (
         [("app", "Orders", False, "view", None, "dbo", "B"), ("dbo", "Orders", True, "view", None, "dbo", "A")],
-        "dbo.Orders is a view of dbo.A: name dbo.A instead",
+        relation_line(
+            "dbo.Orders", "view", RelationText.NAME_BASE, base=RelationText.OF_BASE, tables="dbo.A", table="dbo.A"
+        ),
     ),
     "synonym": (
         [("dbo", "Orders", True, "synonym", None, "dbo", "A")],
-        "dbo.Orders is a synonym for dbo.A: name dbo.A instead",
+        relation_line(
+            "dbo.Orders", "synonym", RelationText.NAME_BASE, base=RelationText.FOR_BASE, tables="dbo.A", table="dbo.A"
+        ),
     ),
     "synonym that names no schema": (
         [("dbo", "Orders", True, "synonym", None, None, "A")],
-        "dbo.Orders is a synonym for A: name A instead",
+        relation_line(
+            "dbo.Orders", "synonym", RelationText.NAME_BASE, base=RelationText.FOR_BASE, tables="A", table="A"
+        ),
     ),
     "synonym that leads to another server": (
         [("dbo", "Orders", True, "synonym", "[far].[shop].[dbo].[A]", "dbo", "A")],
-        "dbo.Orders is a synonym for [far].[shop].[dbo].[A]: make that database a separate target and name "
-        "the table there",
+        relation_line("dbo.Orders", "synonym", RelationText.IN_OTHER_DATABASE, place="[far].[shop].[dbo].[A]"),
     ),
     "memory-optimized table": (
         [("dbo", "Orders", True, "memory-optimized table", None, None, None)],
-        "dbo.Orders is a memory-optimized table: it lacks locks, lock hints and counters that qmon uses; "
-        "name a disk-based table",
+        relation_line("dbo.Orders", "memory-optimized table", RelationText.MEMORY_OPTIMIZED),
     ),
     "temporal history table": (
         [("dbo", "Orders", True, "temporal history table", None, "dbo", "Now")],
-        "dbo.Orders is a temporal history table of dbo.Now: name dbo.Now instead",
+        relation_line(
+            "dbo.Orders",
+            "temporal history table",
+            RelationText.NAME_BASE,
+            base=RelationText.OF_BASE,
+            tables="dbo.Now",
+            table="dbo.Now",
+        ),
     ),
     "external table": (
         [("dbo", "Orders", True, "external table", None, None, None)],
-        "dbo.Orders is an external table: its rows are stored elsewhere; make that server a separate target and name "
-        "the table there",
+        relation_line("dbo.Orders", "external table", RelationText.EXTERNAL),
     ),
     "queue of Service Broker": (
         [("dbo", "Orders", True, "queue of Service Broker", None, None, None)],
-        "dbo.Orders is a queue of Service Broker, not a table; to list the tables: qmon queues TARGET",
+        relation_line("dbo.Orders", "queue of Service Broker", RelationText.NOT_A_TABLE),
     ),
 }
 ORDERS: Final = layout_from_dict({"name": "orders", "table": "Orders", "design": "fifo", "id": "Id"})
@@ -99,7 +119,7 @@ def test_where_the_server_does_not_tell_the_table_is_missing_as_ever() -> None:
     server = Server([])
     server.broken["catalog/named"] = said("42000", "The SELECT permission was denied on the object 'objects' (229)")
     (problem,) = resolve_queues(connection(server, (16, 0)), SqlServer(), [ORDERS]).problems
-    assert problem.reason.startswith("there is no table Orders, or your role may not see it")
+    assert has(problem.reason, ResolveText.NO_TABLE, name="Orders")
 
 
 @pytest.mark.parametrize("file", [each for each in queries.all_files() if each.name == "catalog/named"], ids=str)

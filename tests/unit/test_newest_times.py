@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qmon.monitor.catalog.newest_times import TimesRow, comparison_lines
+from qmon.monitor.catalog.newest_times import NewestTimeText, TimesRow, comparison_lines
 
 UTC = "2026-11-27 12:00:00"
 BERLIN = "2026-11-27 13:00:00"
@@ -17,27 +17,24 @@ def lines(*newest: str, local: str = BERLIN) -> tuple[str, ...]:
 @pytest.mark.parametrize(
     ("newest", "local", "said"),
     [
-        ("2026-11-27 11:59:58", BERLIN, '"utc" would fit'),
-        ("2026-11-27 12:00:01", BERLIN, '"utc" would fit'),
-        ("2026-11-27 12:58:00", BERLIN, '"local" would fit'),
-        ("2026-11-27 11:59:58", UTC, '"utc" and "local" would fit'),
-        ("2026-11-27 17:29:50", BERLIN, "if that message is new, the time zone is 5 h 30 m ahead of UTC"),
-        ("2026-11-27 06:59:59", BERLIN, "if that message is new, the time zone is 5 h 00 m behind UTC"),
-        ("2026-11-27 11:52:00", BERLIN, "the message is not new, or its time comes from another clock"),
-        ("2026-11-20 12:00:00", BERLIN, "the message is not new, or its time comes from another clock"),
+        ("2026-11-27 11:59:58", BERLIN, NewestTimeText.FITS.render(zones='"utc"')),
+        ("2026-11-27 12:00:01", BERLIN, NewestTimeText.FITS.render(zones='"utc"')),
+        ("2026-11-27 12:58:00", BERLIN, NewestTimeText.FITS.render(zones='"local"')),
+        ("2026-11-27 11:59:58", UTC, NewestTimeText.FITS.render(zones='"utc" and "local"')),
+        ("2026-11-27 17:29:50", BERLIN, NewestTimeText.AHEAD.render(time="5 h 30 m")),
+        ("2026-11-27 06:59:59", BERLIN, NewestTimeText.BEHIND.render(time="5 h 00 m")),
+        ("2026-11-27 11:52:00", BERLIN, NewestTimeText.OTHER_CLOCK),
+        ("2026-11-20 12:00:00", BERLIN, NewestTimeText.OTHER_CLOCK),
     ],
 )
 def test_it_says_what_would_fit(newest: str, local: str, said: str) -> None:
     (line,) = lines(newest, local=local)
-    assert line.endswith(f": {said}")
-    assert f"`made` {newest}; the clock is {UTC} in UTC and {local} in the server's local time" in line
+    assert line == NewestTimeText.NEWEST.render(column="made", newest=newest, utc=UTC, local=local, conclusion=said)
 
 
 def test_times_that_go_back_speak_against_one_time_zone() -> None:
     _, back = lines("2026-11-27 12:00:00", "2026-11-27 13:59:59", "2026-11-27 11:59:00")
-    assert back.startswith(
-        "among the newest 3 messages, `made` goes back by 1 h 59 m: sessions may insert times of different"
-    )
+    assert back == NewestTimeText.GOES_BACK.render(count=3, column="made", time="1 h 59 m")
 
 
 def test_a_transaction_that_began_a_little_earlier_is_no_other_time_zone() -> None:

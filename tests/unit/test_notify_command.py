@@ -10,11 +10,13 @@ import pytest
 
 from qmon.config.receivers import Receiver
 from qmon.engines.secret import Secret
+from qmon.model.formatting import duration
 from qmon.monitor.notify.command import CommandDelivery
-from qmon.monitor.notify.sender import Sender
+from qmon.monitor.notify.sender import DeliveryText, Sender
 from tests.facts import wait_until
 from tests.schemas import valid
 from tests.unit.notices import notice
+from tests.wordings import has
 
 # Time limit, in seconds, for a program that is not meant to time out; enough for a busy machine.
 END_S: Final = 240.0
@@ -36,9 +38,14 @@ def told(command: tuple[str, ...], said: list[str], timeout_s: float = END_S) ->
     )
 
 
+def line(what: str) -> str:
+    """Return the line of the receiver."""
+    return DeliveryText.LINE.render(receiver="page-me", what=what)
+
+
 def end(sender: Sender) -> None:
     sender.close()
-    assert sender.join(END_S) in ("", "notices to page-me: 0 not sent")
+    assert sender.join(END_S) in ("", line(DeliveryText.NOT_SENT.render(lost=0)))
 
 
 def test_it_gets_each_notice_in_order_as_a_line_of_json(tmp_path: Path) -> None:
@@ -81,30 +88,33 @@ def test_it_is_run_without_a_shell_and_without_secrets(tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize(
-    ("command", "words"),
+    ("command", "problem", "detail"),
     [
-        (("/nonexistent/page-me",), "the command cannot be run; the notice is dropped: No such file or directory"),
+        (("/nonexistent/page-me",), DeliveryText.CANNOT_RUN, "No such file or directory"),
         (
             (sys.executable, "-c", "import sys; sys.exit('no\\nservice')"),
-            "the command ended with exit code 1; the notice is dropped: no service",
+            DeliveryText.EXIT_CODE.render(code=1),
+            "no service",
         ),
         (
             (sys.executable, "-c", "import os; os.close(0); os._exit(7)"),
-            "the command ended with exit code 7; the notice is dropped",
+            DeliveryText.EXIT_CODE.render(code=7),
+            "",
         ),
-        (("a\0b",), "the command cannot be run; the notice is dropped: embedded null byte"),
+        (("a\0b",), DeliveryText.CANNOT_RUN, "embedded null byte"),
     ],
 )
 def test_a_failure_is_told_once_and_what_it_wrote_is_not_logged(
-    command: tuple[str, ...], words: str, caplog: pytest.LogCaptureFixture
+    command: tuple[str, ...], problem: str, detail: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     said: list[str] = []
     sender = told(command, said)
     for number in range(3):
         sender.send(notice(number))
     sender.close()
-    assert "0 not sent, 3 dropped earlier" in sender.join(END_S)
-    assert said == [f"notices to page-me: {words}"]
+    assert has(sender.join(END_S), DeliveryText.NOT_SENT_AND_DROPPED, lost=0, dropped=3)
+    dropped = line(DeliveryText.DROPPED.render(problem=problem))
+    assert said == [DeliveryText.WITH_DETAIL.render(line=dropped, detail=detail) if detail else dropped]
     assert "no service" not in caplog.text
 
 
@@ -122,11 +132,9 @@ def test_a_failure_is_told_again_after_it_worked(tmp_path: Path) -> None:
     sender.send(notice(3))
     sender.close()
     sender.join(END_S)
-    assert [words.partition(": ")[2] for words in said] == [
-        "the command cannot be run; the notice is dropped: No such file or directory",
-        "works again; 1 notices were dropped",
-        "the command cannot be run; the notice is dropped: No such file or directory",
-    ]
+    dropped = line(DeliveryText.DROPPED.render(problem=DeliveryText.CANNOT_RUN))
+    failed = DeliveryText.WITH_DETAIL.render(line=dropped, detail="No such file or directory")
+    assert said == [failed, line(DeliveryText.WORKS_AFTER_DROPS.render(notices="1 notice")), failed]
 
 
 def test_what_takes_too_long_is_killed_with_its_children_and_holds_up_nobody(tmp_path: Path) -> None:
@@ -139,7 +147,8 @@ def test_what_takes_too_long_is_killed_with_its_children_and_holds_up_nobody(tmp
         wait_until(lambda said=said: said, END_S, what="the end of the program")  # type: ignore[misc]
         sender.close()
         sender.join(END_S)
-        assert said[0].endswith(f"took longer than {limit_s:g} s and was killed; the notice is dropped")
+        killed = DeliveryText.TOOK_LONGER.render(time=duration(limit_s))
+        assert said == [line(DeliveryText.DROPPED.render(problem=killed))]
         if child.exists() and child.read_text():
             break
     pid = int(child.read_text())

@@ -14,7 +14,6 @@ from qmon.engines.sqlserver.sqlserver_errors import SqlServerErrorText
 from qmon.errors import ConnectionFailed, ConnectionLost, StatementCancelled
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.reasons import Reason
-from qmon.model.samples.polled_samples import ClockSample, CostSample, PausesKnown, ServerSample
 from qmon.model.view import View
 from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import Catalog, SequenceRows, TableRow
@@ -39,8 +38,7 @@ ODD = 33557097
 
 def jobs() -> list[ProbeStatement]:
     statements = StatementCache(SqlServer(), VERSION)
-    kinds = {"server": ServerSample, "cost": CostSample, "pauses_known": PausesKnown, "clock": ClockSample}
-    return [statements.statement_for(probe, kind) for probe, kind in kinds.items()]
+    return [statements.statement_for(probe) for probe in ("server", "cost", "pauses_known", "clock")]
 
 
 def answered(runner: Runner) -> set[str]:

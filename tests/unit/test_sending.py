@@ -25,11 +25,12 @@ from qmon.model.alerts.latches import AlertEvent
 from qmon.model.alerts.notices import Notice
 from qmon.model.figure import Severity
 from qmon.monitor.notify.notifier import Notifier
-from qmon.monitor.notify.sender import BackOff, Delivery, Sender
+from qmon.monitor.notify.sender import BackOff, Delivery, DeliveryText, Sender
 from qmon.monitor.notify.web import WebDelivery, parse_retry_after, post_request
 from tests.facts import wait_until
 from tests.listener import Answer, Listener, listening
 from tests.unit.notices import notice
+from tests.wordings import has
 
 END_S: Final = 60.0
 SECRET: Final = "T0k3nOfTheWebhookXYZ"
@@ -70,6 +71,15 @@ class Sending:
         return self.sender.join(END_S)
 
 
+def line(what: str) -> str:
+    """Return the line of the receiver."""
+    return DeliveryText.LINE.render(receiver="hook", what=what)
+
+
+def answered(status: str) -> str:
+    return DeliveryText.ANSWERED.render(status=status)
+
+
 def told(listener: Listener) -> list[tuple[str, str]]:
     return [(body["queues"][0], body["event"]) for body in listener.taken]
 
@@ -104,12 +114,12 @@ def test_who_is_away_gets_each_once_when_back(monkeypatch: pytest.MonkeyPatch) -
         sending = Sending(gone)
     sending.send(notice(1), notice(2), notice(1, AlertEvent.CLEARED))
     wait_until(lambda: sending.said, what="the failure")
-    assert sending.said == ["notices to hook: cannot be reached: Connection refused"]
+    assert sending.said == [line(DeliveryText.UNREACHABLE.render(reason="Connection refused"))]
     with listening(port) as back:
         wait_until(lambda: len(back.taken) == 3, what="all notices")
         assert told(back) == [("q1", "raised"), ("q2", "raised"), ("q1", "cleared")]
         wait_until(lambda: len(sending.said) == 2, what="the news")
-        assert sending.said[1] == "notices to hook: works again"
+        assert sending.said[1] == line(DeliveryText.WORKS_AGAIN)
         assert sending.end() == ""
 
 
@@ -153,9 +163,9 @@ def test_what_it_refuses_for_good_is_dropped_counted_and_said_once(listener: Lis
     wait_until(lambda: len(listener.taken) == 1, what="the one that was taken")
     wait_until(lambda: len(sending.said) == 3, what="the news")
     assert sending.said == [
-        "notices to hook: answered 404 Not Found; the notice is dropped",
-        "notices to hook: answered 302 Found; qmon does not follow redirects; the notice is dropped",
-        "notices to hook: works again; 3 notices were dropped",
+        line(DeliveryText.DROPPED.render(problem=answered("404 Not Found"))),
+        line(DeliveryText.DROPPED.render(problem=DeliveryText.REDIRECTED.render(status="302 Found"))),
+        line(DeliveryText.WORKS_AFTER_DROPS.render(notices="3 notices")),
     ]
     assert sending.end() == ""
     assert told(listener) == [("q3", "raised")]
@@ -166,9 +176,9 @@ def test_beyond_the_bound_the_oldest_is_dropped_never_an_end_and_all_is_counted(
     sending.send(notice(0))
     wait_until(lambda: sending.said, what="the failure")
     sending.send(notice(1, AlertEvent.CLEARED), *(notice(number) for number in range(2, 6)))
-    assert sending.said[1:] == ["notices to hook: 3 notices are queued; the oldest are dropped"]
+    assert sending.said[1:] == [line(DeliveryText.TOO_MANY.render(most=3))]
     assert sending.end() == ""
-    assert sending.said[2:] == ["notices to hook: works again; 3 notices were dropped"]
+    assert sending.said[2:] == [line(DeliveryText.WORKS_AFTER_DROPS.render(notices="3 notices"))]
     assert told(listener) == [("q1", "cleared"), ("q4", "raised"), ("q5", "raised")]
 
 
@@ -193,13 +203,13 @@ def test_retry_after_is_a_number_or_a_date() -> None:
 
 def test_what_the_answer_asks_for_reaches_the_pause(listener: Listener) -> None:
     listener.answers.append((429, {"Retry-After": "77"}))
-    assert way(listener)([notice()]) == Delivery("answered 429 Too Many Requests", True, 77.0)
+    assert way(listener)([notice()]) == Delivery(answered("429 Too Many Requests"), True, 77.0)
 
 
 @pytest.mark.parametrize("answer", ["hang", "drip"])
 def test_a_request_has_a_deadline_however_slowly_it_is_answered(listener: Listener, answer: Answer) -> None:
     listener.answers.append(answer)
-    assert way(listener, timeout_s=0.2)([notice()]) == Delivery("no answer within 0.2 s", True)
+    assert way(listener, timeout_s=0.2)([notice()]) == Delivery(DeliveryText.NO_ANSWER.render(time="0.2 s"), True)
 
 
 def test_a_receiver_that_hangs_holds_up_neither_others_nor_the_end(listener: Listener) -> None:
@@ -212,7 +222,7 @@ def test_a_receiver_that_hangs_holds_up_neither_others_nor_the_end(listener: Lis
         notifier.send(notice(2))
         wait_until(lambda: len(other.taken) == 2, what="the second notice")
         began = time.monotonic()
-        assert notifier.close(0.05) == ["notices to hook: 2 not sent"]
+        assert notifier.close(0.05) == [line(DeliveryText.NOT_SENT.render(lost=2))]
         assert time.monotonic() - began < END_S / 2
 
 
@@ -220,7 +230,9 @@ def test_the_end_tries_once_more_without_waiting(listener: Listener) -> None:
     sending = Sending(listener, 500, 500, back_off=BackOff(first_s=3_600.0))
     sending.send(notice(1))
     wait_until(lambda: sending.said, what="the failure")
-    assert sending.end() == "notices to hook: 1 not sent: answered 500 Internal Server Error"
+    unsent = line(DeliveryText.NOT_SENT.render(lost=1))
+    problem = answered("500 Internal Server Error")
+    assert sending.end() == DeliveryText.WITH_DETAIL.render(line=unsent, detail=problem)
     assert len(listener.seen) == 2
 
 
@@ -286,7 +298,7 @@ def test_a_traceback_with_the_url_in_its_words_is_logged_without(listener: Liste
 def test_the_request_carries_what_it_should_and_follows_no_redirect(listener: Listener) -> None:
     listener.answers.append((307, {"Location": listener.url("/elsewhere")}))
     deliver = way(listener)
-    assert "does not follow redirects" in deliver([notice()]).problem
+    assert has(deliver([notice()]).problem, DeliveryText.REDIRECTED)
     assert deliver([notice()]).problem == ""
     (path, headers, body) = listener.seen[-1]
     assert path == f"/services/{SECRET}?sig={SECRET}"
@@ -386,5 +398,6 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path, monkey
     finally:
         server.shutdown()
         server.server_close()
-    assert refused.problem.startswith("the server's certificate is not trusted: self")
+    assert has(refused.problem, DeliveryText.UNTRUSTED)
+    assert "self" in refused.problem, "the reason of the system"
     assert trusted == Delivery()

@@ -14,7 +14,7 @@ from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts.message_verdicts import MessageVerdictText
 from qmon.model.view import View
 from qmon.monitor.catalog.catalog import Catalog, SequenceRows, TableRow
-from qmon.monitor.catalog.resolve import SPARE_SUFFIX, Resolved, _Resolver
+from qmon.monitor.catalog.resolve import SPARE_SUFFIX, Resolved, ResolveText, _Resolver
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
 from qmon.operate.install import object_names
@@ -46,7 +46,7 @@ def heads(ids: Callable[[int], str | None], mark: Callable[[int], str], held: Ca
         return ({"head_id": ids(poll), "counted": 0 if ids(poll) is None else 3},)
 
     def tried(poll: int) -> tuple[Mapping[str, object], ...]:
-        return () if ids(poll) is None else ({"id": ids(poll), "attempts": None, "mark": "(head)"},)
+        return () if ids(poll) is None else ({"id": ids(poll), "attempts": None, "mark": "(head)", "error": None},)
 
     def locks(poll: int) -> tuple[Mapping[str, object], ...]:
         of: dict[str, object] = {"table_id": 12, "index_id": 2, "name": "IX", "locks": 1}
@@ -181,6 +181,6 @@ def test_the_table_of_spare_numbers_is_found_where_it_is_and_its_right_is_named_
     assert found == plain
     assert (problem.queue, problem.reason) == (
         "ring",
-        "qmon does not search for holes and orphans: your role may not read dbo.Orders_spare",
+        ResolveText.NO_SLOT_SWEEP.render(table="dbo.Orders_spare"),
     )
     assert problem.grant == "GRANT SELECT ON OBJECT::[dbo].[Orders_spare] TO [watcher]"

@@ -13,60 +13,12 @@ from qmon.engines.sql import queries
 from qmon.engines.sql.queries import SqlFile
 from qmon.engines.sqlserver.sqlserver_engine import AZURE, SqlServer
 from qmon.errors import QueryFailed
-from qmon.model.counts import PartSample, ScanSample
+from qmon.model.probe_table import PROBES as TABLE
 from qmon.model.samples import polled_samples
-from qmon.model.samples.broker_samples import (
-    BrokerMonitorSample,
-    BrokerQueueSample,
-    ConversationsSample,
-    TransmissionSample,
-)
-from qmon.model.samples.client_samples import ClientSample
-from qmon.model.samples.counter_samples import ServerCounters
-from qmon.model.samples.deadlock_samples import BlockedSample, GraphSample, ReportFile, ReportSample
-from qmon.model.samples.group_samples import (
-    GroupBlockerSample,
-    GroupLastSample,
-    GroupListedSample,
-    GroupOwnerSample,
-    GroupStateSample,
-    GroupStepsAtSample,
-    GroupStepsSample,
-    GroupStrangeSample,
-    GroupWorkersSample,
-    WorkerSample,
-)
-from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
-from qmon.model.samples.job_samples import JobStepSample
-from qmon.model.samples.listing_samples import ListedSample
-from qmon.model.samples.message_samples import OwnerSample, PrioritySample, SweepSample, TriedSample
-from qmon.model.samples.plan_samples import PlanHistorySample, PlanSample
-from qmon.model.samples.server_state_samples import (
-    LimitsSample,
-    LogSample,
-    ReplicationSample,
-    ServiceSample,
-    SettingSample,
-    TempSessionSample,
-    TempSpaceSample,
-)
-from qmon.model.samples.usage_samples import (
-    FragmentSample,
-    NamingSample,
-    ReadsSample,
-    RoutineSample,
-    StatisticsSample,
-    TableCounterSample,
-    TreeSample,
-)
-from qmon.model.samples.wait_samples import LatchSample, PageOwnerSample, WaitTotal
 from qmon.model.status_report import status_object
 from qmon.model.view import View
-from qmon.model.waits.lock_holders import LockHolderSample
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.poll.replaced_tables import LostSample
-from qmon.monitor.probes.row_locks import LockSample, UnseenSample
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target_history import TargetHistory
 from tests.replayed import BIG, ROOM, Driver, Idle, columns_of, connection, emptied, full, value
@@ -75,123 +27,9 @@ from tests.tsql_types import Type
 from tests.unit.sqlserver_queues import FACTS, LAYOUTS
 from tests.wordings import pattern
 
-RECORDS: Final[dict[str, type[Any]]] = {
-    "blocking": polled_samples.BlockingSample,
-    "lock_holders": LockHolderSample,
-    "clients": ClientSample,
-    "clock": polled_samples.ClockSample,
-    "cost": polled_samples.CostSample,
-    "deadlock_file": ReportFile,
-    "deadlock_graphs": GraphSample,
-    "deadlock_reports": ReportSample,
-    "priorities": PrioritySample,
-    "priorities_state": PrioritySample,
-    "depth": polled_samples.DepthSample,
-    "empty": polled_samples.EmptySample,
-    "empty_state": polled_samples.EmptySample,
-    "head": polled_samples.HeadSample,
-    "head_any": polled_samples.WalkSample,
-    "head_due": polled_samples.HeadSample,
-    "head_state": polled_samples.HeadSample,
-    "head_state_due": polled_samples.HeadSample,
-    "head_walk": polled_samples.WalkSample,
-    "locks": LockSample,
-    "unseen": UnseenSample,
-    "unseen_any": UnseenSample,
-    "unseen_due": UnseenSample,
-    "unseen_state": UnseenSample,
-    "states": polled_samples.StateValueSample,
-    "horizon": HorizonSample,
-    "in_state": polled_samples.CountSample,
-    "latches": LatchSample,
-    "page_owner": PageOwnerSample,
-    "messages": polled_samples.MessageSample,
-    "messages_due": polled_samples.MessageSample,
-    "messages_newest": polled_samples.MessageSample,
-    "messages_ready": polled_samples.MessageSample,
-    "messages_page": ListedSample,
-    "messages_page_split": ListedSample,
-    "group_page": ListedSample,
-    "messages_page_ring": ListedSample,
-    "messages_page_ring_split": ListedSample,
-    "messages_ring": polled_samples.MessageSample,
-    "messages_ring_split": polled_samples.MessageSample,
-    "messages_split": polled_samples.MessageSample,
-    "messages_state": polled_samples.MessageSample,
-    "owners": OwnerSample,
-    "pauses_known": polled_samples.PausesKnown,
-    "progress": polled_samples.ProgressSample,
-    "progress_ids": polled_samples.ProgressIdSample,
-    "progress_oldest": polled_samples.ProgressSample,
-    "ring": polled_samples.RingSample,
-    "ring_classic": polled_samples.RingSample,
-    "ring_subscribers": polled_samples.RingSample,
-    "scheduled": polled_samples.CountSample,
-    "scheduled_state": polled_samples.CountSample,
-    "sequences": polled_samples.SequenceSample,
-    "server": polled_samples.ServerSample,
-    "server_counters": ServerCounters,
-    "statistics": StatisticsSample,
-    "trees": TreeSample,
-    "fragmentation": FragmentSample,
-    "version_store": VersionStoreSample,
-    "procedures": ReadsSample,
-    "routines": RoutineSample,
-    "routines_of_tables": NamingSample,
-    "broker_monitors": BrokerMonitorSample,
-    "broker_queues": BrokerQueueSample,
-    "broker_transmission": TransmissionSample,
-    "broker_conversations": ConversationsSample,
-    "scan": ScanSample,
-    "scan_parts": PartSample,
-    "scan_state": ScanSample,
-    "scan_whole": ScanSample,
-    "scan_whole_state": ScanSample,
-    "slot_sweep": SweepSample,
-    "tried": TriedSample,
-    "tried_state": TriedSample,
-    "tried_attempts": TriedSample,
-    "table_counters": TableCounterSample,
-    "wait_totals": WaitTotal,
-    "waits": polled_samples.WaitSample,
-    "writers": polled_samples.WriterSample,
-    "lost": LostSample,
-    "partial": polled_samples.PartialSample,
-    "readable": polled_samples.ReadableSample,
-    "replica": polled_samples.ReplicaSample,
-    "temp_space": TempSpaceSample,
-    "temp_sessions": TempSessionSample,
-    "service": ServiceSample,
-    "settings": SettingSample,
-    "limits": LimitsSample,
-    "pool_limits": LimitsSample,
-    "jobs": JobStepSample,
-    "blocked_file": ReportFile,
-    "blocked_reports": BlockedSample,
-    "plan_history": PlanHistorySample,
-    "plans": PlanSample,
-    "log": LogSample,
-    "replication": ReplicationSample,
-    "group_last": GroupLastSample,
-    "group_messages": polled_samples.MessageSample,
-    "group_owners": GroupOwnerSample,
-    "group_blockers": GroupBlockerSample,
-    "group_strange": GroupStrangeSample,
-    "group_states": GroupStateSample,
-    "group_states_by": GroupStateSample,
-    "group_workers": GroupWorkersSample,
-    "group_listed": GroupListedSample,
-    "group_worker_list": WorkerSample,
-    "group_steps": GroupStepsSample,
-    "group_steps_at": GroupStepsAtSample,
-}
 # Reads qmon's own table: its types are documented in `control/` only.
 OWN_TABLES: Final = frozenset({"probe/pauses", "probe/operated"})
 TYPED: Final = tuple(file for file in PROBES if file.name not in OWN_TABLES)
-
-
-def test_each_probe_has_its_record_here() -> None:
-    assert {file.name.removeprefix("probe/") for file in TYPED} == RECORDS.keys()
 
 
 @pytest.mark.parametrize("file", TYPED, ids=lambda file: file.path)
@@ -200,9 +38,8 @@ def test_the_documented_types_fit_the_record(file: SqlFile, row: Any) -> None:
     query = queries.read_query(file)
     at = connection(Driver(row), (max(file.since, 11), 0))
     statement = queries.render(query, names_for(query, size=1000), SqlServer())
-    (found,) = to_records(
-        RECORDS[query.name.removeprefix("probe/")], at.fetch(Bound(statement, dict.fromkeys(query.parameters)))
-    )
+    record: type[Any] = TABLE[query.name.removeprefix("probe/")].record
+    (found,) = to_records(record, at.fetch(Bound(statement, dict.fromkeys(query.parameters))))
     assert tuple(field.name for field in fields(found)) == query.columns or set(query.columns) == {
         field.name for field in fields(found)
     }

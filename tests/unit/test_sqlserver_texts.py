@@ -9,7 +9,6 @@ from qmon.engines.base import Bound, Statement
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import QueryFailed
 from qmon.model.cost_budget import Budget
-from qmon.model.samples.polled_samples import ClockSample, CostSample, PausesKnown, ServerSample
 from qmon.monitor.poll.runner import Runner
 from qmon.monitor.probes.probe_statements import ProbeStatement, StatementCache
 from qmon.monitor.source import Focus
@@ -20,12 +19,12 @@ VERSION = (16, 0)
 TEXT = (pyodbc.SQL_WVARCHAR, 4000, 0)
 
 
-def job(name: str, record: type) -> ProbeStatement:
-    return StatementCache(SqlServer(), VERSION).statement_for(name, record)
+def job(name: str) -> ProbeStatement:
+    return StatementCache(SqlServer(), VERSION).statement_for(name)
 
 
-JOBS = [job("server", ServerSample), job("cost", CostSample), job("pauses_known", PausesKnown)]
-CLOCK = job("clock", ClockSample)
+JOBS = [job("server"), job("cost"), job("pauses_known")]
+CLOCK = job("clock")
 
 
 def clock(text: str, **values: object) -> Bound:

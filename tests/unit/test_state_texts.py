@@ -13,7 +13,7 @@ from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, Index, SequenceRows, TableDetails, TableRow
 from qmon.monitor.catalog.newest_times import compare_with_clock
 from qmon.monitor.catalog.resolve import _Resolver
-from qmon.monitor.catalog.state_values import check_state, known_values
+from qmon.monitor.catalog.state_values import StateValueText, check_state, known_values
 from tests.replayed import Driver, connection
 
 ROW = TableRow(12, "dbo", "Orders", True, True, 1000, 30)
@@ -61,7 +61,7 @@ def test_a_value_that_the_column_cannot_hold_is_refused_in_one_line() -> None:
     assert not work.layouts
     (problem,) = work.problems
     assert problem.queue == "orders"
-    assert problem.reason.startswith("dbo.Orders.State cannot store the state value 'готово': the column is too short")
+    assert problem.reason == StateValueText.NOT_STORABLE.render(column="dbo.Orders.State", value="готово")
     assert "\n" not in problem.reason
 
 

@@ -187,6 +187,7 @@ def test_what_is_unknown_for_a_moment_is_shown_and_is_no_event() -> None:
             {
                 "archive behind",
                 "no pushes",
+                "pushes fail",
                 "due later than usual",
                 "latch-bound",
                 "deadlocks",

@@ -163,6 +163,20 @@ def test_a_message_that_fails_twice_within_two_seconds_or_more_is_poison_after_i
     assert "attempts" not in said(signs(repeated=replace(bad, attempts=None)), 3.0)["poison message at the head"]
 
 
+def test_the_proof_of_a_poison_message_contains_its_last_error_without_values() -> None:
+    bad = Repeated("88", 2, 2.0, 4, "order 4711 of 'bob' failed")
+    given_back = said(signs(repeated=replace(bad, error=None)), 3.0)["poison message at the head"]
+    error = "order <n> of <text> failed"
+    assert said(signs(repeated=bad), 3.0)["poison message at the head"] == MessageVerdictText.WITH_ERROR.render(
+        given_back=given_back, error=error
+    )
+    tries = TriesTrack()
+    tries.record_poll(MessageDiagnostics(owners=(replace(owner("88", "alive", attempts=2), error="first"),)), 10.0)
+    tries.record_poll(MessageDiagnostics(tried=TriedSample("88", 3, "", "second")), 12.0)
+    found = tries.record_poll(MessageDiagnostics(owners=(owner("88", "alive", attempts=4),)), 14.0)
+    assert found == Repeated("88", 2, 4.0, 4, "second"), "the newest error that was read"
+
+
 def test_attempts_that_rise_are_failures_ready_or_in_progress_and_a_new_head_is_another_message() -> None:
     tries = TriesTrack()
     assert tries.record_poll(MessageDiagnostics(tried=TriedSample("88", 1, "")), 10.0) is None

@@ -21,7 +21,7 @@ from qmon.model.operation_records import Choice, OwnerState
 from qmon.model.sessions.owners import OwnerFacts, owner_proof
 from qmon.model.snapshot import QueueSamples as Samples
 from qmon.monitor.catalog.catalog import ColumnRow, TableDetails, TableRow, ValuesRow
-from qmon.monitor.catalog.column_zones import require_due_zone, with_zones, zone_in_default
+from qmon.monitor.catalog.column_zones import ZoneText, require_due_zone, with_zones, zone_in_default
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.operate.actions.purge import _criteria_for as purge_wanted
 from qmon.operate.actions.requeue import RequeueText, _why_impossible
@@ -82,8 +82,10 @@ def test_what_is_configured_wins_then_the_default_and_nothing_is_guessed() -> No
     there = details(At=("datetime", None), Made=("datetime2", "(getdate())"), Due=("datetimeoffset", None))
     found, why = with_zones(layout(due_at="Due"), there, lambda: LOCAL_ZONE)
     assert dict(found.zones) == {"At": UNKNOWN_ZONE, "Made": LOCAL_ZONE}
-    assert next(line for line in why if "`At`" in line).startswith("`At` has no time zone, so ages are unknown;")
-    assert "`Made` has no time zone: the server's local time, because of its default" in why
+    assert set(why) == {
+        ZoneText.ZONE_UNKNOWN.render(column="At", session="", effect=ZoneText.AGES_UNKNOWN),
+        ZoneText.ZONE_IS.render(column="Made", zone=ZoneText.SERVER_TIME, why=ZoneText.BY_DEFAULT),
+    }
     assert not found.has_known_time("At")
     assert found.has_known_time("Made")
     assert found.has_known_time("Due")
@@ -98,7 +100,8 @@ def test_what_is_configured_wins_then_the_default_and_nothing_is_guessed() -> No
 
 def test_a_queue_whose_due_times_could_be_anybodys_is_not_counted() -> None:
     due, _ = with_zones(layout(due_at="Due"), details(Due=("datetime", None)), lambda: LOCAL_ZONE)
-    with pytest.raises(BadInput, match=r'`Due` has no time zone, so nothing can be counted; .* times = "utc"'):
+    fault = pattern(ZoneText.ZONE_UNKNOWN, column="Due", effect=ZoneText.NOTHING_COUNTED)
+    with pytest.raises(BadInput, match=fault):
         require_due_zone(due)
     require_due_zone(replace(due, zones=(("Due", LOCAL_ZONE),)))
 

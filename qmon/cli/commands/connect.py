@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from qmon.cli import completion, options
-from qmon.cli.guard import FAILED
-from qmon.cli.output import Format, print_note, print_report
+from qmon.cli.output import Format, print_report
 from qmon.cli.signals import exit_on_signals
 from qmon.errors import BadInput
-from qmon.system import require_posix
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from qmon.cli.target_session import ChosenTarget
-    from qmon.config.preferences import Preferences
-    from qmon.model.snapshot import Snapshot
-    from qmon.model.view import View
-    from qmon.monitor.poll.poller import Poller
-    from qmon.monitor.source import SnapshotSource
-    from qmon.operate.context import OperatorContext
-    from qmon.recording.write.recorder import Recorder
 from qmon.model.texts import Text
+from qmon.system import require_posix
 
 
 class ConnectText(Text):
@@ -92,11 +78,11 @@ def connect(
     `https://ops-1:9777/orders-prod` opens the target orders-prod of a `qmon serve`. That server polls the database once
     for all dashboards. A dashboard on a `qmon serve` cannot act on queues.
     """
+    from qmon.cli.polled_dashboard import show_fleet, show_target
     from qmon.cli.served_dashboard import is_served, show_served
     from qmon.cli.target_prompt import ask_target
-    from qmon.cli.target_session import log_in_for_polling, resolve_targets
+    from qmon.cli.target_session import resolve_targets
     from qmon.config.preferences import read_preferences
-    from qmon.monitor.open import open_poller
 
     config = options.config_path(context)
     named = targets or ([] if all_targets else [ask_target(config)])
@@ -114,111 +100,9 @@ def connect(
     if len(known) > 1 and queue is not None:
         raise BadInput(ConnectText.ONE_TARGET)
     if len(known) > 1:
-        from qmon.cli.fleet_dashboard import show_fleet
-
         raise typer.Exit(show_fleet(known, interval, read_only, record, preferences))
-    found, connection = log_in_for_polling(known[0])
-    typed = named[0] if named and named[0] not in found.config.fleets else found.target.name
-    interval_s = (
-        interval or preferences.target_preferences(found.target.name).interval_s or found.config.settings.interval_s
-    )
-    poller = open_poller(found.target, found.configured, interval_s=interval_s, first=connection)
-    poller.begin_polling()  # starts reading while the screen loads
-    try:
-        code = _run_dashboard(
-            poller,
-            found,
-            typed,
-            preferences,
-            queue=queue or "",
-            read_only=read_only,
-            record=record,
-        )
-    except BaseException:
-        poller.close()
-        raise
-    raise typer.Exit(code)
-
-
-def _run_dashboard(
-    poller: Poller,
-    found: ChosenTarget,
-    typed: str,
-    preferences: Preferences,
-    *,
-    queue: str,
-    read_only: bool,
-    record: Path | None,
-) -> int:
-    """Run the dashboard on a poller until the user quits. Return the exit code."""
-    from qmon.cli.alerting_setup import screen_alerting
-    from qmon.cli.dashboard_past import target_past
-    from qmon.engines.registry import engine_for
-    from qmon.monitor.open import resolver_for
-    from qmon.monitor.state.target_history import TargetHistory
-    from qmon.tui import ActionRunner, redacting_fold, run
-    from qmon.tui.configuration.followed_config import FollowedConfig
-
-    known, settings = found.target, found.config.settings
-    past = target_past(known.name, found.config, record)
-    context = found.operator_context(read_only=read_only)
-    show = partial(
-        run,
-        preferences=preferences,
-        first_queue=queue,
-        prod=known.prod,
-        environment=known.environment,
-        dark=settings.theme != "light",
-        runner=ActionRunner(context),
-        alerting=screen_alerting(known.name, found.config),
-        known=past,
-        followed=FollowedConfig(
-            found.config, typed, known, lambda queues: poller.set_resolver(resolver_for(engine_for(known), queues))
-        ),
-    )
-    history = TargetHistory(settings.budget_percent / 100, baselines=lambda: past.baselines)
-    fold = redacting_fold(history.record_snapshot, context.redact)
-    return run_recorded(
-        poller, fold, context, record, lambda source, fold, recorded: show(source, fold, recorder=recorded)
-    )
-
-
-def run_recorded(
-    source: SnapshotSource,
-    fold: Callable[[Snapshot], View],
-    context: OperatorContext,
-    recordings_folder: Path | None,
-    show: Callable[[SnapshotSource, Callable[[Snapshot], View], Recorder | None], int],
-) -> int:
-    """Show a source, and record it below ``recordings_folder`` if given.
-
-    Return the exit code, which is 1 if recording stopped. Raises ``BadInput`` before the dashboard opens if
-    ``recordings_folder`` is not writable.
-    """
-    if recordings_folder is None:
-        return show(source, fold, None)
-    from qmon.recording.write.operations_watch import OperationsWatch
-    from qmon.recording.write.recorder import Recorder
-    from qmon.recording.write.recording_source import RecordingSource
-
-    target = context.target
-    recorder = Recorder(
-        recordings_folder,
-        target.name,
-        interval_s=source.interval_s,
-        redact=context.redact,
-        environment=target.environment,
-    )
-    operations = OperationsWatch(context, recorder)
-    recorded = RecordingSource(source, fold, recorder)
-    try:
-        code = show(recorded, recorded.fold, recorder)
-    finally:
-        operations.close()
-        status = recorder.close()
-        if status.stopped:
-            print_note(f"qmon: recording stopped after {status.snapshots:,} snapshots: {status.stopped}")
-    return code or (FAILED if status.stopped else 0)
+    typed = named[0] if named and named[0] not in known[0].config.fleets else known[0].target.name
+    raise typer.Exit(show_target(known[0], typed, interval, read_only, record, preferences, queue or ""))
 
 
 def demo(
@@ -265,16 +149,15 @@ def _run_demo(length: float | None, *, tour: bool) -> int:
     from qmon.monitor.open import open_poller
     from qmon.monitor.state.target_history import TargetHistory
     from qmon.operate.operator_context import create_context
-    from qmon.tui import ActionRunner, require_terminal, run
+    from qmon.tui import ActionRunner, DashboardTarget, require_terminal, run
 
     require_terminal(ConnectText.WITHOUT_TERMINAL)
     with demo_runner.run_scene(tour=tour) as (target, _, story):
         poller = open_poller(target, interval_s=Settings().interval_s, budget=BUDGET)
+        fold = story.wrap_fold(TargetHistory(BUDGET.share).record_snapshot)
+        acting = ActionRunner(create_context(target))
         return run(
-            poller,
-            story.wrap_fold(TargetHistory(BUDGET.share).record_snapshot),
-            environment=target.environment,
+            [DashboardTarget(poller, fold, environment=target.environment, runner=acting)],
             for_s=length,
-            runner=ActionRunner(create_context(target)),
             told=story.current_step if tour else None,
         )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from qmon.cli.target_session import ChosenTarget
     from qmon.model.view import View
     from qmon.monitor.source import Event, SourceState
-    from qmon.recording.write.headless_recorder import HeadlessRecorder, TargetRecordingStatus
+    from qmon.recording.write.headless_target import HeadlessTarget, TargetRecordingStatus
     from qmon.recording.write.retention import RetentionResult
 
 _CHECK_S: Final = 1.0
@@ -80,35 +80,35 @@ def record(
     check_poll_interval(every)
     known = resolve_targets(targets or (), config, all_targets=all_targets)
     with headless_alerting(known) as take:
-        running = start_recorders(known, to, every, payloads, take, queues=queues or ())
+        running = start_targets(known, to, every, payloads, take, queues=queues or ())
         with stop_on_signals(signal.SIGTERM, signal.SIGINT, HANGUP) as (ending, why):
-            watch_recorders(running, ending, length, retention_task(to, keep, most))
+            watch_recordings(running, ending, length, retention_task(to, keep, most))
         ended = [recorder.close(why[0] if why else "--for is over") for recorder in running]
     report_endings(ended)
 
 
-def start_recorders(
+def start_targets(
     known: list[ChosenTarget],
-    recordings_folder: Path,
+    recordings_folder: Path | None,
     every: float,
     payloads: bool,
     on_view: Callable[[str, View | SourceState], None],
     on_event: Callable[[str, Event], None] = lambda name, event: None,
     queues: Collection[str] = (),
-) -> list[HeadlessRecorder]:
-    """Start a recorder for each target. ``on_view`` and ``on_event`` get the target's name and each event.
+) -> list[HeadlessTarget]:
+    """Start to poll the targets, and record them below ``root`` if given.
 
-    ``HeadlessRecorder`` describes when these functions are called. If nothing can be written, closes the recorders that
-    were already started, and raises ``BadInput``.
+    ``on_view`` and ``on_event`` get the target's name and each event; ``HeadlessTarget`` describes when. If nothing can
+    be written, stops the targets that were already started, and raises ``BadInput``.
     """
     from qmon.cli.baselines_source import baselines_of
-    from qmon.recording.write.headless_recorder import HeadlessRecorder
+    from qmon.recording.write.headless_target import HeadlessTarget
     from qmon.redact import build_redactor
 
     running = []
     with contextlib.ExitStack() as unless_all:
         for each in known:
-            recorder = HeadlessRecorder(
+            recorder = HeadlessTarget(
                 each.target,
                 each.configured,
                 recordings_folder,
@@ -126,8 +126,8 @@ def start_recorders(
     return running
 
 
-def watch_recorders(
-    running: list[HeadlessRecorder],
+def watch_recordings(
+    running: list[HeadlessTarget],
     ending: threading.Event,
     length: float | None,
     tidy: Callable[[], RetentionResult | None],
@@ -144,7 +144,7 @@ def watch_recorders(
 
 
 def _watch_until_end(
-    running: list[HeadlessRecorder],
+    running: list[HeadlessTarget],
     ending: threading.Event,
     length: float | None,
     tidy: Callable[[], RetentionResult | None],

@@ -67,14 +67,15 @@ def replay(
     else:
         from qmon.config.config_file import read_config
         from qmon.config.preferences import read_preferences
-        from qmon.tui import run
+        from qmon.tui import DashboardTarget, run
 
         config, folder = read_config(options.config_path(context)), recording if recording.is_dir() else None
         usual = baselines_source(reader.session.target, config, folder)
         played = Replay(reader, begin_at, baselines=lambda: usual().baselines)
         past = replay_past(played, usual)
         environment, preferences = reader.session.environment, read_preferences()
-        code = run(played, played.fold, environment=environment, known=past, preferences=preferences)
+        shown = DashboardTarget(played, played.fold, environment=environment, known=past)
+        code = run([shown], preferences=preferences)
         _note_damage(reader)
         raise typer.Exit(code)
     _note_damage(reader)

@@ -7,7 +7,6 @@ import re
 import signal
 from collections.abc import Callable
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -23,8 +22,9 @@ if TYPE_CHECKING:
     from qmon.cli.target_session import ChosenTarget
     from qmon.cli.web.dashboard import WebDashboard
     from qmon.metrics.target_readings import TargetReadings
-    from qmon.monitor.source import Event
-    from qmon.recording.write.headless_recorder import TargetRecordingStatus
+    from qmon.model.view import View
+    from qmon.monitor.source import Event, SourceState
+    from qmon.recording.write.headless_target import TargetRecordingStatus
     from qmon.recording.write.retention import RetentionResult
     from qmon.stream.sending import PollStream
 from qmon.model.texts import Text
@@ -169,7 +169,6 @@ def serve(
     command. A failing target does not affect other targets.
     """
     from qmon.cli.alerting_setup import headless_alerting
-    from qmon.cli.baselines_source import baselines_of
     from qmon.cli.commands.record import report_endings, retention_task
     from qmon.cli.target_session import check_poll_interval, resolve_targets
     from qmon.metrics.access import read_users, tls_context
@@ -189,13 +188,7 @@ def serve(
     check_poll_interval(every)
     known = resolve_targets(targets or (), config, all_targets=all_targets)
     with headless_alerting(known) as told, contextlib.ExitStack() as closed:
-        # With --record, the recorder computes the figures, and uses the baselines next to the recordings.
-        readings = {
-            (name := each.target.name): TargetReadings(
-                name, baselines=baselines_of(each, None), on_view=partial(told, name)
-            )
-            for each in known
-        }
+        readings = {each.target.name: TargetReadings(each.target.name) for each in known}
         lakes = [LakeReadings(record)] if record is not None else []
         serving = listen is not None or textfile is None
         places, streams = [], _streams_for(known, every) if serving or web else {}
@@ -212,7 +205,7 @@ def serve(
             closed.callback(TextFileWriter(textfile, [*readings.values(), *lakes], every).close)
             places.append(f"writing {textfile}")
         tidy = retention_task(record, keep, most) if record else None
-        report_endings(_poll_targets(known, readings, streams, every, ", ".join(places), record, tidy))
+        report_endings(_poll_targets(known, readings, told, streams, every, ", ".join(places), record, tidy))
 
 
 def _load_web_dashboard() -> type[WebDashboard]:
@@ -238,6 +231,7 @@ def _streams_for(known: list[ChosenTarget], every: float) -> dict[str, PollStrea
 def _poll_targets(
     known: list[ChosenTarget],
     readings: dict[str, TargetReadings],
+    told: Callable[[str, View | SourceState], None],
     streams: dict[str, PollStream],
     every: float,
     places: str,
@@ -249,34 +243,25 @@ def _poll_targets(
     ``readings`` and ``streams`` receive the polls of each target; ``streams`` may be empty. Return how each recording
     ended.
     """
-    from qmon.cli.commands.record import start_recorders, watch_recorders
-    from qmon.monitor.headless import HeadlessPoller
+    from qmon.cli.commands.record import start_targets, watch_recordings
 
-    def publish_event(name: str, event: Event) -> None:
+    def publish(name: str, event: Event) -> None:
         if name in streams:
             streams[name].publish_event(event)
 
+    def record_event(name: str, event: View | SourceState) -> None:
+        readings[name].record_event(event)
+        told(name, event)
+
     with stop_on_signals(signal.SIGTERM, signal.SIGINT) as (ending, why):
-        if record is not None and tidy is not None:
-            running = start_recorders(
-                known, record, every, False, lambda name, view: readings[name].record_event(view), publish_event
-            )
+        running = start_targets(known, record, every, False, record_event, publish)
+        if tidy is None:
+            print_note(f"qmon: {places}")
+        else:
             print_note(f"qmon: {places}, recording to {record}")
-            watch_recorders(running, ending, None, tidy)
+            watch_recordings(running, ending, None, tidy)
             if not ending.is_set():
                 print_note("qmon: recording has stopped for all targets; metrics continue")
-            wait_for_event(ending)
-            return [recorder.close(why[0]) for recorder in running]
-
-        def record_event(name: str, event: Event) -> None:
-            publish_event(name, event)
-            readings[name].record_event(event)
-
-        pollers = [HeadlessPoller(each.target, each.configured, interval_s=every) for each in known]
-        for poller in pollers:
-            poller.start(partial(record_event, poller.target))
-        print_note(f"qmon: {places}")
         wait_for_event(ending)
-        for poller in pollers:
-            poller.close()
-        return []
+        ended = [each.close(why[0]) for each in running]
+    return [] if tidy is None else ended

@@ -12,8 +12,9 @@ from qmon.cli.output import Format, clean_text, print_note, print_output, print_
 from qmon.errors import BadInput
 from qmon.model.combined_figures import group_views
 from qmon.model.figure import Figure
-from qmon.model.formatting import UNKNOWN, count, duration, rate
+from qmon.model.formatting import UNKNOWN, count, duration
 from qmon.model.layout.layout import LayoutSource
+from qmon.model.queue_figures import FIGURES_BY_FIELD
 from qmon.model.service_broker import CONVERSATIONS, TRANSMISSION, queue_state
 
 if TYPE_CHECKING:
@@ -34,32 +35,11 @@ class StatusText(Text):
 
 
 _DEFAULT_OVER_S: Final = 2.0
-_HEADERS: Final = (
-    "QUEUE",
-    "DESIGN",
-    "READY",
-    "IN PROG",
-    "STUCK",
-    "SCHED",
-    "DEAD",
-    "OLDEST",
-    "PUSH/s",
-    "POP/s",
-    "GAP",
-    "VERDICT",
+_FIGURES: Final = tuple(
+    FIGURES_BY_FIELD[field]
+    for field in ("ready", "in_progress", "stuck", "scheduled", "dead", "oldest", "push_rate", "pop_rate", "gap")
 )
-
-_FIGURES: Final = (
-    ("ready", count),
-    ("in_progress", count),
-    ("stuck", count),
-    ("scheduled", count),
-    ("dead", count),
-    ("oldest", duration),
-    ("push_rate", rate),
-    ("pop_rate", rate),
-    ("gap", count),
-)
+_HEADERS: Final = ("QUEUE", "DESIGN", *(figure.title for figure in _FIGURES), "VERDICT")
 _NONE: Final = Figure()
 
 
@@ -157,10 +137,10 @@ def status_rows(view: View) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     rows: list[tuple[str, ...]] = []
     for queue in view.queues:
         if (group := above.get(queue.name)) is not None:
-            together = [figure_text(group.figures.get(field, _NONE), write) for field, write in _FIGURES]
+            together = [figure_text(group.figures.get(each.field, _NONE), each.value_text) for each in _FIGURES]
             rows.append((group.name, "table", *together, f"{len(group.queues)} queues"))
         verdict = f"{queue.verdict.code}: {queue.verdict.proof}" if queue.verdict.proof else queue.verdict.code
-        figures = [figure_text(getattr(queue, field), write) for field, write in _FIGURES]
+        figures = [figure_text(each.figure_for(queue), each.value_text) for each in _FIGURES]
         rows.append((queue.name, queue.layout.design, *figures, verdict))
     if view.server.broker is not None:
         rows += _broker_rows(view.server.broker)

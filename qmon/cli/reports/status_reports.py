@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
+from qmon.model.combined_figures import GROUP_FIGURES
+from qmon.model.queue_figures import QUEUE_FIGURES, QueueFigure
 from qmon.model.rates.counter_rates import CounterRates
 from qmon.model.samples.server_state_samples import LimitsSample
+
+
+def with_figures(figures: Sequence[QueueFigure], *, after: str) -> Callable[[type], Any]:
+    """Return a decorator that adds the figures to a ``TypedDict``, behind its field ``after``."""
+
+    def add_fields(kind: type) -> Any:
+        fields: dict[str, Any] = {}
+        for name, hint in kind.__annotations__.items():
+            fields[name] = hint
+            if name == after:
+                fields |= {each.name: int | None if each.is_whole else float | None for each in figures}
+        made = TypedDict(kind.__name__, fields)  # type: ignore[misc]
+        made.__doc__, made.__module__ = kind.__doc__, kind.__module__
+        return made
+
+    return add_fields
 
 
 class VerdictReport(TypedDict):
@@ -32,30 +51,12 @@ class BlockerReport(TypedDict):
     messages: int
 
 
+@with_figures(QUEUE_FIGURES, after="design")
 class QueueReport(TypedDict):
     """One queue; see ``qmon.model.status_report.queue_object``."""
 
     name: str
     design: str
-    ready: int | None
-    in_progress: int | None
-    stuck: int | None
-    scheduled: int | None
-    blocked: int | None
-    dead: int | None
-    oldest_seconds: float | None
-    blocked_oldest_seconds: float | None
-    push_rate: float | None
-    pop_rate: float | None
-    complete_rate: float | None
-    gap: int | None
-    fill: float | None
-    producers: int | None
-    done: int | None
-    bytes: int | None
-    growth: float | None
-    consumers: int | None
-    consumers_waiting: int | None
     rows_per_pop: float | None
     pages_per_pop: float | None
     dead_rows: float | None
@@ -71,24 +72,13 @@ class QueueReport(TypedDict):
     old: dict[str, float | None]
 
 
+@with_figures(GROUP_FIGURES, after="queues")
 class TableReport(TypedDict):
     """A table with several queues: the sums of the queues' figures, and the maximum of ``oldest_seconds``."""
 
     name: str
     table: str
     queues: list[str]
-    ready: int | None
-    in_progress: int | None
-    stuck: int | None
-    scheduled: int | None
-    blocked: int | None
-    dead: int | None
-    oldest_seconds: float | None
-    blocked_oldest_seconds: float | None
-    push_rate: float | None
-    pop_rate: float | None
-    complete_rate: float | None
-    done: int | None
     approximate: dict[str, Literal["~", "≥"]]
     unknown: dict[str, str]
 

@@ -68,6 +68,7 @@ def parse_query(text: str, engine: EngineName, name: str, path: str) -> Query:
         names=frozenset(header.slots),
         columns=tuple(header.columns),
         path=f"{path}:{number}",
+        required=frozenset(name for name, declared in header.slots.items() if not declared.optional),
     )
 
 

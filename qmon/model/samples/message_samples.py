@@ -13,6 +13,7 @@ class OwnerSample:
     """One row for each of the messages that have been in progress for the longest time.
 
     ``owner_state``: dead, alive, unknown, or none if the message has no owner. ``age_s``: seconds since the pop.
+    ``error``: the last error, if the message was popped before and the table has a column for errors.
     """
 
     id: str
@@ -20,6 +21,7 @@ class OwnerSample:
     owner_state: str
     attempts: int | None
     age_s: float | None
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +30,13 @@ class TriedSample:
 
     ``attempts``: how often the message was popped, or ``None`` if the table does not count attempts. ``mark``: a text
     that changes with every transaction that popped or locked the message and then gave it back. The text is empty if
-    it was not read.
+    it was not read. ``error``: the last error, if the table has a column for errors.
     """
 
     id: str
     attempts: int | None
     mark: str
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,13 @@ _MAX_VALUES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
+class LostSample:
+    """One row. Its number changes when a named table appears or disappears, or when our role's permissions change."""
+
+    found: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReadableSample:
     """One row per table: whether our role may read it."""
 
@@ -269,6 +276,31 @@ class HeldSample:
     xid: str
     rows: int
     running: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LockSample:
+    """One row per lock on a row of a queue's table. ``locks``: all locks of this kind held by ``xid``.
+
+    ``taken``: the lock is exclusive, on a row that was deleted, changed or added. Otherwise, the lock is on a row that
+    is about to be changed. ``table_id`` 0: not a lock, but a sign that the database uses optimized locking.
+    """
+
+    table_id: int
+    index_id: int
+    name: str | None
+    xid: str
+    taken: bool
+    place: str
+    locks: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnseenSample:
+    """One sample per lock whose table row is not visible. ``keys``: the number of locks for one row of the queue."""
+
+    place: str
+    keys: int
 
 
 @dataclass(frozen=True, slots=True)

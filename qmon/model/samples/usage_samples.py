@@ -152,6 +152,20 @@ class UseSample:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnUse:
+    """One row per table or index: the reads of our own session.
+
+    The server's totals do not include these scans, rows and pages yet.
+    """
+
+    table_id: int
+    index_id: int
+    scans: int
+    rows_read: int
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
 class TableCounterSample:
     """One row per table or index of a queue (SQL Server). A ``UseSample`` and a ``CounterSample`` are made from it.
 

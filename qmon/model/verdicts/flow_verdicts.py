@@ -78,6 +78,7 @@ class FlowText(Text):
     FALLS_BEHIND = "push {push:,.1f}/s, pop {pop:,.1f}/s: growing {net:,.1f}/s"
     ROLLBACKS = "; {rate:,.1f} rollbacks/s in this database"
     NO_PUSHES = "no pushes for {silent}, {before}/s before{rollbacks}"
+    PUSHES_FAIL = "within {time}, ~{failed:,.0f} pushes were rolled back and ~{pushed:,.0f} succeeded{rollbacks}"
     MANY_LATER = "~{later:,.0f} of {pushed:,.0f} messages pushed since {since} are due later"
     DUE_LATER = "{many}; before, {share} were"
 
@@ -550,6 +551,19 @@ def _no_pushes_proof(context: RuleInput) -> str | None:
     )
 
 
+def _pushes_fail_proof(context: RuleInput) -> str | None:
+    found = context.queue.failed_pushes
+    if found is None:
+        return None
+    rollbacks = context.target.rollbacks
+    return FlowText.PUSHES_FAIL.render(
+        time=duration(found.seconds),
+        failed=found.failed,
+        pushed=found.pushed,
+        rollbacks=FlowText.ROLLBACKS.render(rate=rollbacks) if rollbacks else "",
+    )
+
+
 def _due_later_proof(context: RuleInput) -> str | None:
     found = context.queue.due_later
     if found is None:
@@ -566,6 +580,15 @@ NO_POPS = Rule(
     _not_moving_proof,
     explains=("consumers fall behind",),
     refuted=may_have_popped,
+)
+PUSHES_FAIL = Rule(
+    "pushes fail",
+    Severity.WARNING,
+    5.0,
+    _pushes_fail_proof,
+    explains=("no pushes",),
+    probes=("counters", "table_counters", "sequences"),
+    unread=is_uncounted,
 )
 NO_PUSHES = Rule("no pushes", Severity.WARNING, 0.0, _no_pushes_proof, probes=("counters",), unread=is_uncounted)
 DUE_LATER = Rule(

@@ -11,7 +11,7 @@ from qmon.model.defect_guard import DefectGuard
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.formatting import duration
 from qmon.model.operation_records import Side
-from qmon.model.probe_families import is_probe_of
+from qmon.model.probe_table import is_probe_of
 from qmon.model.reasons import Reason
 from qmon.model.texts import Text
 from qmon.model.verdicts.access_verdicts import CANNOT_SEE, LOCKED
@@ -25,6 +25,7 @@ from qmon.model.verdicts.flow_verdicts import (
     NOT_CLAIMING,
     OUTRUN,
     PAUSED,
+    PUSHES_FAIL,
     RING_FULL,
     STARVED,
     STILL_S,
@@ -146,8 +147,9 @@ def _join_words(names: list[str], word: str) -> str:
     return f" {word} ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
-# A search for unknown states that is older than this is named in the verdict (seconds).
-_STATES_FRESH_S: Final = 10.0
+# A search for unknown states that is older than this is named in the verdict (seconds). Most queues are searched every
+# ten seconds.
+_STATES_FRESH_S: Final = 15.0
 
 HEALTHY: Final = "healthy"
 EMPTY: Final = "empty"
@@ -190,6 +192,7 @@ RULES: Final[tuple[Rule, ...]] = (
     KEPT_AWAKE,
     BLOCKED,
     OUTRUN,
+    PUSHES_FAIL,
     NO_PUSHES,
     DUE_LATER,
     STARVED,

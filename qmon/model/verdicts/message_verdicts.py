@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from qmon.model.failures import fold_error
 from qmon.model.figure import Severity
-from qmon.model.formatting import duration, percent
+from qmon.model.formatting import duration, one_line, percent
 from qmon.model.samples.message_samples import DrawerSample
 from qmon.model.texts import Text
 from qmon.model.verdicts.rule import Rule, RuleInput, holds_always
@@ -16,6 +17,7 @@ class MessageVerdictText(Text):
 
     ATTEMPTS = ", {count:,} attempts in total"
     GIVEN_BACK = "message {message} was popped and given back {failures:,} times in {time}{tries}"
+    WITH_ERROR = "{given_back}; last error: {error}"
     CRASHES = "{count} consumers died one after the other, each with a message in progress, within {time}: {which}"
     ALWAYS_ONE = "always message {message}; the last consumer was {owner}"
     SEVERAL = "{count:,} different messages; the last consumer was {owner} with message {message}"
@@ -42,15 +44,23 @@ _MIN_FAILURES: Final = 2
 # Minimum seconds of watching. In a shorter time, a message of a fast queue may fail twice by chance.
 _MIN_SEEN_S: Final = 2.0
 
+# Maximum number of characters of an error in a proof.
+_MAX_ERROR_CHARS: Final = 100
+
 
 def _poison_proof(context: RuleInput) -> str | None:
     bad = context.queue.repeated
     if bad is None or bad.failures < _MIN_FAILURES or bad.seconds < _MIN_SEEN_S:
         return None
     tries = MessageVerdictText.ATTEMPTS.render(count=bad.attempts) if bad.attempts is not None else ""
-    return MessageVerdictText.GIVEN_BACK.render(
+    proof = MessageVerdictText.GIVEN_BACK.render(
         message=bad.id, failures=bad.failures, time=duration(bad.seconds), tries=tries
     )
+    if not bad.error:
+        return proof
+    # An error may quote any part of the message, and alerts send proofs.
+    error = one_line(fold_error(bad.error), _MAX_ERROR_CHARS)
+    return MessageVerdictText.WITH_ERROR.render(given_back=proof, error=error)
 
 
 def _crashes_proof(context: RuleInput) -> str | None:

@@ -43,16 +43,14 @@ class BlockedReports:
 
     def read_new_reports(self, connection: Connection, statements: StatementCache) -> None:
         """Read the reports since the last reading. Raises the errors of ``Connection.fetch``."""
-        files = to_records(ReportFile, connection.fetch(statements.statement_for("blocked_file", ReportFile).bound))
+        files = to_records(ReportFile, connection.fetch(statements.statement_for("blocked_file").bound))
         if not files:
             return
         path = files[0].path
         _, file, offset = self._after if self._after is not None and self._after[0] == path else ("", "", -1)
         values: dict[str, Value] = {"path": path, "file": file, "offset": offset, "chars": _CHARS}
         self._after = None  # if the block no longer exists, the next reading starts at the beginning
-        rows = to_records(
-            BlockedSample, connection.fetch(statements.statement_for("blocked_reports", BlockedSample, values).bound)
-        )
+        rows = to_records(BlockedSample, connection.fetch(statements.statement_for("blocked_reports", values).bound))
         if rows:
             last = max(rows, key=lambda row: row.offset)
             file, offset = last.file, last.offset

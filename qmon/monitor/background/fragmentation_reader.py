@@ -80,9 +80,7 @@ class FragmentationReader:
                 }
         if mine.left:
             table, index = mine.left.pop(0)
-            statement = statements.statement_for(
-                "fragmentation", FragmentSample, {"table_id": table, "index_id": index}
-            )
+            statement = statements.statement_for("fragmentation", {"table_id": table, "index_id": index})
             read = to_records(FragmentSample, connection.fetch(statement.bound))[0]
             key = (table, _index_id(index))
             with self._lock:
@@ -90,7 +88,7 @@ class FragmentationReader:
 
     def _read_trees(self, connection: Connection, statements: StatementCache, table: int) -> list[Fragmentation]:
         """Return the indexes of a table. If qmon does not read an index, ``unread`` contains the reason."""
-        statement = statements.statement_for("trees", TreeSample, {"table_id": table})
+        statement = statements.statement_for("trees", {"table_id": table})
         trees = to_records(TreeSample, connection.fetch(statement.bound))
         return [Fragmentation(table, _index_id(each.index_id), unread=_why_unread(each)) for each in trees]
 

@@ -46,9 +46,7 @@ class JobReader:
         names = "".join(f"<i>{escape(name)}</i>" for name in queues)
         values: dict[str, Value] = {"names": names, "chars": _CHARS}
         try:
-            rows = to_records(
-                JobStepSample, connection.fetch(statements.statement_for("jobs", JobStepSample, values).bound)
-            )
+            rows = to_records(JobStepSample, connection.fetch(statements.statement_for("jobs", values).bound))
             found = Jobs(tuple(dict.fromkeys(job for row in rows for job in _jobs_in_step(row, queues))))
         except PermissionMissing as problem:
             found = Jobs(unread=str(problem))

@@ -65,7 +65,7 @@ class PlanReader:
         if not statements.has_probe("plans"):
             now = to_records(ClockSample, connection.fetch(statements.statement_for_target("clock").bound))[0]
             return QueuePlans(queue, now.now_at, unread=_NO_HISTORY)
-        asked = statements.statement_for("plan_history", PlanHistorySample)
+        asked = statements.statement_for("plan_history")
         history = to_records(PlanHistorySample, connection.fetch(asked.bound))[0]
         if not history.kept:
             return QueuePlans(queue, history.read_at, unread=history.why)
@@ -77,9 +77,7 @@ class PlanReader:
             "chars": _CHARS,
         }
         names = {"counts": (history.home, "pg_stat_statements")}
-        plans = to_records(
-            PlanSample, connection.fetch(statements.statement_for("plans", PlanSample, values, names).bound)
-        )
+        plans = to_records(PlanSample, connection.fetch(statements.statement_for("plans", values, names).bound))
         words = "|".join(map(re.escape, (table, *pops)))
         word = re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
         mine = self._change_since_last(queue, [plan for plan in plans if word.search(plan.statement)])

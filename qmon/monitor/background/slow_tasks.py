@@ -194,7 +194,7 @@ class HeadTask(SlowTask):
         if probe not in ("head", "head_state"):
             self.is_wanted = False
             return 0.0
-        statement = statements.statement_for(probe, HeadSample, {**values, "head": None, "limit": 1}, names)
+        statement = statements.statement_for(probe, {**values, "head": None, "limit": 1}, names)
         clock = statements.statement_for_target("clock")
         batch, took_s, head = [clock.bound, statement.bound, clock.bound], math.inf, None
         for _ in range(_TRIES):  # the minimum of several tries is the cost of the statement itself

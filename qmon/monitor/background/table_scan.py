@@ -199,5 +199,5 @@ def _has_ranges(part: PartSample, statements: StatementCache) -> bool:
 
 def read_parts(connection: Connection, statements: StatementCache, spec: QueueSpec) -> list[PartSample]:
     """Return the tables that hold a queue's rows, with their sizes. Raises the errors of ``Connection.fetch``."""
-    statement = statements.statement_for("scan_parts", PartSample, {"table_id": spec.facts.table_id})
+    statement = statements.statement_for("scan_parts", {"table_id": spec.facts.table_id})
     return to_records(PartSample, connection.fetch(statement.bound))

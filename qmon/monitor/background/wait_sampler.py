@@ -116,11 +116,7 @@ class WaitSampler(BackgroundReader):
         statements = StatementCache(self._engine, connection.version)
         if statements.has_probe("wait_totals") or not statements.has_probe("waits"):
             return True
-        circles = (
-            statements.statement_for("circles", CircleSample, _CIRCLES).bound
-            if statements.has_probe("circles")
-            else None
-        )
+        circles = statements.statement_for("circles", _CIRCLES).bound if statements.has_probe("circles") else None
         sample, clock = statements.statement_for_target("waits").bound, statements.statement_for_target("clock").bound
         began = to_records(ClockSample, connection.fetch(clock))[0].now_at
         last = waited_at = self._clock()

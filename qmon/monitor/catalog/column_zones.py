@@ -22,12 +22,34 @@ from qmon.model.layout.time_zones import (
     Zone,
     load_zone,
 )
+from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails
+
+
+class ZoneText(Text):
+    """What the times of a column mean, and what to write if their time zone is unknown."""
+
+    ZONE_IS = "`{column}` has no time zone: {zone}, {why}"
+    ZONE_UNKNOWN = (
+        "`{column}` has no time zone{session}, so {effect}; specify the time zone: "
+        'times = "utc", "local" (the server\'s local time) or a zone such as "Europe/Berlin"'
+    )
+    SESSION_TIME = " and gets the local time of the inserting session by default"
+    NOTHING_COUNTED = "nothing can be counted"
+    OWNERS_ALIVE = "owners never count as dead"
+    AGES_UNKNOWN = "ages are unknown"
+    OF_TABLE = "{table}: {problem}"
+    NUMBERS = "`{column}` is {type}; say what its numbers are: times = {units}"
+    NOT_A_TIME = "`{column}` is {type}, which is not a time"
+    BY_DEFAULT = "because of its default"
+    SERVER_TIME = "the server's local time"
+    NO_SUCH_ZONE = 'times = "{zone}": there is no such time zone'
+
 
 # PostgreSQL's type of times without a zone.
 _SESSION_TIME_TYPE: Final = "timestamp without time zone"
 _ROLES: Final = ("started_at", "enqueued_at", "due_at")
-_WITHOUT: Final = {"due_at": "nothing can be counted", "owner": "owners never count as dead"}
+_WITHOUT: Final = {"due_at": ZoneText.NOTHING_COUNTED, "owner": ZoneText.OWNERS_ALIVE}
 _UTC: Final = re.compile(r"\b(?:getutcdate|sysutcdatetime)\s*\(", re.I)
 _LOCAL: Final = re.compile(
     r"\b(?:getdate|sysdatetime|sysdatetimeoffset|now|clock_timestamp|statement_timestamp|transaction_timestamp)\s*\("
@@ -83,16 +105,18 @@ def with_zones(layout: Layout, details: TableDetails, local: Callable[[], Zone])
         zones.append((column.column_name, zone))
         if meaning == "unknown":
             of_session = _why_session_zone(details, column)
-            reasons.append(_ask_for_zone(column.column_name, _WITHOUT.get(role, "ages are unknown"), of_session))
+            reasons.append(_ask_for_zone(column.column_name, _WITHOUT.get(role, ZoneText.AGES_UNKNOWN), of_session))
         elif why:
-            reasons.append(f"`{column.column_name}` has no time zone: {_meaning_text(meaning)}, {why}")
+            reasons.append(ZoneText.ZONE_IS.render(column=column.column_name, zone=_meaning_text(meaning), why=why))
     return replace(layout, zones=tuple(zones)), tuple(reasons)
 
 
 def require_due_zone(layout: Layout) -> None:
     """Raise ``BadInput`` if the time zone of due times is unknown, because no message can be counted without it."""
     if layout.due_at is not None and not layout.has_known_time(layout.due_at):
-        raise BadInput(f"{layout.table}: {_ask_for_zone(layout.due_at, _WITHOUT['due_at'])}")
+        raise BadInput(
+            ZoneText.OF_TABLE.render(table=layout.table, problem=_ask_for_zone(layout.due_at, ZoneText.NOTHING_COUNTED))
+        )
 
 
 def zone_in_default(default: str | None) -> str:
@@ -115,16 +139,16 @@ def zone_in_group(group: Group, details: TableDetails, column: ColumnRow, local:
     if kind in NUMBER_TYPES:
         if group.zone.count is None:
             units = ", ".join(f'"{zone.name}" ({zone.description})' for zone in NUMBER_ZONES.values())
-            raise BadInput(f"`{name}` is {kind}; say what its numbers are: times = {units}")
+            raise BadInput(ZoneText.NUMBERS.render(column=name, type=kind, units=units))
         return group.zone
     if kind not in TIME_TYPES:
-        raise BadInput(f"`{name}` is {kind}, which is not a time")
+        raise BadInput(ZoneText.NOT_A_TIME.render(column=name, type=kind))
     if kind not in ZONELESS_TYPES:
         return UTC_ZONE
     said = None if group.times in NUMBER_ZONES else group.times
     meaning = said or ("utc" if group.library else zone_in_column_default(details, column))
     if meaning == "unknown":
-        raise BadInput(_ask_for_zone(name, _WITHOUT["due_at"], _why_session_zone(details, column)))
+        raise BadInput(_ask_for_zone(name, ZoneText.NOTHING_COUNTED, _why_session_zone(details, column)))
     return _to_zone(meaning, local)
 
 
@@ -135,7 +159,7 @@ def _zone_meaning(layout: Layout, details: TableDetails, column: ColumnRow) -> t
     if layout.source is LayoutSource.REGISTRY or layout.routines:
         return "utc", ""
     found = zone_in_column_default(details, column)
-    return found, "" if found == "unknown" else "because of its default"
+    return found, "" if found == "unknown" else ZoneText.BY_DEFAULT
 
 
 def zone_in_column_default(details: TableDetails, column: ColumnRow) -> str:
@@ -157,7 +181,7 @@ def _why_session_zone(details: TableDetails, column: ColumnRow) -> str:
     """Return why the default of a column gives no time zone; empty if the default is not the session's local time."""
     if column.type_name != _SESSION_TIME_TYPE or zone_in_default(_default_expression(details, column)) != "local":
         return ""
-    return " and gets the local time of the inserting session by default"
+    return ZoneText.SESSION_TIME
 
 
 def _to_zone(meaning: str, local: Callable[[], Zone]) -> Zone:
@@ -165,19 +189,16 @@ def _to_zone(meaning: str, local: Callable[[], Zone]) -> Zone:
         return local()
     known = {"utc": UTC_ZONE, "unknown": UNKNOWN_ZONE}.get(meaning) or load_zone(meaning, time.time())
     if known is None:  # not from a configuration, which accepts only known zones
-        raise BadInput(f'times = "{meaning}": there is no such time zone')
+        raise BadInput(ZoneText.NO_SUCH_ZONE.render(zone=meaning))
     return known
 
 
 def _ask_for_zone(column: str, what: str, of_session: str = "") -> str:
-    return (
-        f"`{column}` has no time zone{of_session}, so {what}; specify the time zone: "
-        'times = "utc", "local" (the server\'s local time) or a zone such as "Europe/Berlin"'
-    )
+    return ZoneText.ZONE_UNKNOWN.render(column=column, session=of_session, effect=what)
 
 
 def _meaning_text(meaning: str) -> str:
-    return {"utc": "UTC", "local": "the server's local time"}.get(meaning, meaning)
+    return {"utc": "UTC", "local": ZoneText.SERVER_TIME}.get(meaning, meaning)
 
 
 def _is_utc(name: str) -> bool:

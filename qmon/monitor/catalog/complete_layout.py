@@ -9,9 +9,37 @@ from typing import Final
 from qmon.errors import BadInput
 from qmon.model.config_reader import suggest_nearest
 from qmon.model.layout.layout import Layout, OwnerColumn, TableName
+from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import ColumnRow, SequenceRows, TableDetails
 from qmon.monitor.catalog.column_names import WHOLE_TYPES, ColumnRole, column_for_role, normalize_name
 from qmon.monitor.catalog.state_values import KnownValues, find_state_column, state_meanings
+
+
+class CompletionText(Text):
+    """How missing parts of a layout were found, and why the layout cannot be used."""
+
+    NO_COLUMN = "{table} has no column {column!r} ({key}){hint}"
+    NO_SEQUENCE = "there is no sequence {sequence}{hint}"
+    NO_SEQUENCE_FOR = "there is no sequence {sequence} ({key}){hint}"
+    NEEDS_SEQUENCES = (
+        "design {design} needs a size and sequences: "
+        'ring = {{ size = 1024, push_sequence = "dbo.PushSequence", pop_sequence = "dbo.PopSequence" }}'
+    )
+    NEEDS_STATE = 'design {design} needs a state column: state = {{ column = "Status", ready = 1, in_progress = 2 }}'
+    NEEDS_DUE_TIME = 'design pending needs the column with the due time: due_at = "DueTime"'
+    WRITE_STATE = '{reason}: write state = {{ column = "{column}", ready = 1, in_progress = 2 }}'
+    LOOKS_LIKE_STATE = '`{column}` looks like a state column, which {design} does not use; set design = "{other}"'
+    FILLED = "`{column}`: filled by the sequence {sequence}"
+    FILLED_BY_NAME = "`{column}`: filled by the sequence {sequence}, judging by its name"
+    WHOLE_KEY = "`{column}` alone does not identify a message; {columns} together identify it"
+    TEXTLESS = "`{column}` is {type}, which has no exact text form and cannot identify a message"
+    NO_ID = "{column}: messages have no id"
+    OTHER_ID = "{column}: name another column as the id"
+    ID_NUMBERED = "id `{column}`: numbered by the server"
+    ID_PRIMARY = "id `{column}`: the primary key"
+    ID_WHOLE = "id `{column}`: the whole number in the primary key"
+    BY_NAME = "{role} `{column}`: recognized by its name"
+
 
 NEEDS_STATE: Final = frozenset({"status", "flag", "batch_single", "batch_split", "batch_fast"})
 RINGS: Final = frozenset({"ring", "ring_classic", "ring_pointer", "ring_subscribers"})
@@ -53,7 +81,11 @@ def _spell_columns(layout: Layout, details: TableDetails) -> Layout:
             return name
         if len(near := [known for known in names if known.lower() == name.lower()]) == 1:
             return near[0]
-        raise BadInput(f"{layout.table} has no column {name!r} ({what}){suggest_nearest(name, names)}")
+        raise BadInput(
+            CompletionText.NO_COLUMN.render(
+                table=layout.table, column=name, key=what, hint=suggest_nearest(name, names)
+            )
+        )
 
     changes: dict[str, object] = {}
     for role in _COLUMN_ROLES:
@@ -84,14 +116,15 @@ def _spell_columns(layout: Layout, details: TableDetails) -> Layout:
 def _with_ring(layout: Layout, sequences: SequenceRows) -> Layout:
     ring = layout.ring
     if ring is None:
-        example = 'ring = { size = 1024, push_sequence = "dbo.PushSequence", pop_sequence = "dbo.PopSequence" }'
-        raise BadInput(f"design {layout.design} needs a size and sequences: {example}")
+        raise BadInput(CompletionText.NEEDS_SEQUENCES.render(design=layout.design))
 
     def existing_sequence(wanted: TableName, role: str) -> TableName:
         sequence = sequences.find(wanted)
         if sequence is None:
             raise BadInput(
-                f"there is no sequence {wanted} ({role}){suggest_nearest(str(wanted), _sequence_names(sequences))}"
+                CompletionText.NO_SEQUENCE_FOR.render(
+                    sequence=wanted, key=role, hint=suggest_nearest(str(wanted), _sequence_names(sequences))
+                )
             )
         return sequence.name
 
@@ -114,17 +147,14 @@ def _with_state(layout: Layout, details: TableDetails, values: Values, reasons: 
     if layout.design not in NEEDS_STATE:
         if found is not None and layout.design in ("fifo", "heap", "lifo", "naive"):
             name, wanted = found[0].column_name, "flag" if found[1] else "status"
-            reasons.append(
-                f'`{name}` looks like a state column, which {layout.design} does not use; set design = "{wanted}"'
-            )
+            reasons.append(CompletionText.LOOKS_LIKE_STATE.render(column=name, design=layout.design, other=wanted))
         return layout
-    example = 'state = { column = "Status", ready = 1, in_progress = 2 }'
     if found is None:
-        raise BadInput(f"design {layout.design} needs a state column: {example}")
+        raise BadInput(CompletionText.NEEDS_STATE.render(design=layout.design))
     column, flag = found
     state, why = state_meanings(column, values(column.column_name), layout.design, flag=flag)
     if state is None:
-        raise BadInput(f"{why[0]}: write {example.replace('Status', column.column_name)}")
+        raise BadInput(CompletionText.WRITE_STATE.render(reason=why[0], column=column.column_name))
     reasons.extend(why)
     return replace(layout, state=state)
 
@@ -142,26 +172,28 @@ def _with_id(
     if column is None:
         return layout
     if column.type_name in textless:
-        reasons.append(f"{_describe_textless(column)}: messages have no id")
+        reasons.append(CompletionText.NO_ID.render(column=_describe_textless(column)))
         return layout
     sequence = layout.sequence
     if sequence is not None:
         if (there := sequences.find(sequence)) is None:
             raise BadInput(
-                f"there is no sequence {sequence}{suggest_nearest(str(sequence), _sequence_names(sequences))}"
+                CompletionText.NO_SEQUENCE.render(
+                    sequence=sequence, hint=suggest_nearest(str(sequence), _sequence_names(sequences))
+                )
             )
         sequence = there.name
     elif column.sequence_name is not None:
         sequence = TableName(column.sequence_schema or "", column.sequence_name)
-        reasons.append(f"`{name}`: filled by the sequence {sequence}")
+        reasons.append(CompletionText.FILLED.render(column=name, sequence=sequence))
     elif column.type_name in WHOLE_TYPES and not column.is_identity:
         sequence = unowned_sequence(layout.table, column.column_name, sequences)
         if sequence is not None:
-            reasons.append(f"`{name}`: filled by the sequence {sequence}, judging by its name")
+            reasons.append(CompletionText.FILLED_BY_NAME.render(column=name, sequence=sequence))
     key = layout.key or _key_columns(column.column_name, details, textless)
     if key and not layout.key:
         whole = " and ".join(f"`{each}`" for each in key)
-        reasons.append(f"`{name}` alone does not identify a message; {whole} together identify it")
+        reasons.append(CompletionText.WHOLE_KEY.render(column=name, columns=whole))
     return replace(layout, id=name, key=key, sequence=sequence)
 
 
@@ -169,11 +201,11 @@ def check_ids(details: TableDetails, names: Iterable[str | None], textless: Coll
     """Raise ``BadInput`` if one of these columns cannot identify a message. ``textless``: see ``complete_layout``."""
     for name in names:
         if (found := details.column(name)) is not None and found.type_name in textless:
-            raise BadInput(f"{_describe_textless(found)}: name another column as the id")
+            raise BadInput(CompletionText.OTHER_ID.render(column=_describe_textless(found)))
 
 
 def _describe_textless(column: ColumnRow) -> str:
-    return f"`{column.column_name}` is {column.type_name}, which has no exact text form and cannot identify a message"
+    return CompletionText.TEXTLESS.render(column=column.column_name, type=column.type_name)
 
 
 def _key_columns(name: str, details: TableDetails, textless: Collection[str]) -> tuple[str, ...]:
@@ -192,17 +224,17 @@ def _choose_id(layout: Layout, details: TableDetails, reasons: list[str]) -> str
     state = layout.state.column if layout.state else None
     for column in details.columns:
         if (column.is_identity or column.sequence_id is not None) and column.column_name != state:
-            reasons.append(f"id `{column.column_name}`: numbered by the server")
+            reasons.append(CompletionText.ID_NUMBERED.render(column=column.column_name))
             return column.column_name
     if (primary := details.primary) is not None and len(primary.keys) == 1 and primary.keys[0]:
-        reasons.append(f"id `{primary.keys[0]}`: the primary key")
+        reasons.append(CompletionText.ID_PRIMARY.render(column=primary.keys[0]))
         return primary.keys[0]
     if primary is not None and (whole := [each for each in primary.keys if _is_whole(each, details)]):
-        reasons.append(f"id `{whole[-1]}`: the whole number in the primary key")
+        reasons.append(CompletionText.ID_WHOLE.render(column=whole[-1]))
         return whole[-1]
     name = column_for_role("id", [(c.column_name, c.type_name) for c in details.columns if c.column_name != state])
     if name is not None:
-        reasons.append(f"id `{name}`: recognized by its name")
+        reasons.append(CompletionText.BY_NAME.render(role="id", column=name))
     return name
 
 
@@ -229,7 +261,8 @@ def _with_columns(layout: Layout, details: TableDetails, reasons: list[str]) -> 
         )
         if found is not None:
             used.add(found)
-            reasons.append(f"{role.replace('_name', '').replace('_', ' ')} `{found}`: recognized by its name")
+            words = role.replace("_name", "").replace("_", " ")
+            reasons.append(CompletionText.BY_NAME.render(role=words, column=found))
         return found
 
     changes: dict[str, object] = {}
@@ -241,7 +274,7 @@ def _with_columns(layout: Layout, details: TableDetails, reasons: list[str]) -> 
             changes[role] = by_name(role)
     completed = replace(layout, **changes)  # type: ignore[arg-type]
     if completed.design == "pending" and completed.due_at is None:
-        raise BadInput('design pending needs the column with the due time: due_at = "DueTime"')
+        raise BadInput(CompletionText.NEEDS_DUE_TIME)
     return completed
 
 

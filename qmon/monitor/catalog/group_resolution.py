@@ -20,10 +20,23 @@ from qmon.model.groups.group import Group, ResolvedGroup, Steps, find_state_colu
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.layout.time_zones import UTC_ZONE, Zone
 from qmon.model.snapshot import ProbeFailure
+from qmon.model.texts import Text
 from qmon.monitor.catalog.access_paths import walk_path_for
 from qmon.monitor.catalog.catalog import Catalog, TableDetails, TableRow
 from qmon.monitor.catalog.column_zones import zone_in_group
 from qmon.monitor.catalog.state_values import enum_labels
+
+
+class GroupResolutionText(Text):
+    """Queues in shared tables: how they were recognized, or why they cannot be watched."""
+
+    LIBRARY = "{library}: {reason}"
+    NOT_FOUND = "its tables were not found; to see why: qmon queues TARGET --explain"
+    UNREADABLE = "your role may not read {table}"
+    RECOGNIZED = "{library}: {table} was recognized by its columns"
+    NO_COLUMN = "{table} has no column {column!r}{hint}"
+    NO_ZONE = "{column} has no time zone: `at` needs a column with a time zone, or with UTC times"
+
 
 ReadDetails = Callable[[TableName], TableDetails]
 
@@ -68,8 +81,7 @@ def find_library_queues(
     single = [each for each in find_table_queues(known, catalog.engine.name, named) if each.table not in theirs]
     there = {each.library.name for each in found} | {each.library for each in single}
     problems = [
-        _library_problem(name, "its tables were not found; to see why: qmon queues TARGET --explain")
-        for name in sorted(set(library_names or ()) - there)
+        _library_problem(name, GroupResolutionText.NOT_FOUND) for name in sorted(set(library_names or ()) - there)
     ]
     rows = {table.name: table for table in tables}
     groups: list[ResolvedGroup] = []
@@ -78,7 +90,13 @@ def find_library_queues(
     for library, own, parts in of_each:
         hidden = sorted((table for table in own if not rows[table].readable), key=str)
         problems += [
-            ProbeFailure("library", f"{library}: your role may not read {table}", grant=catalog.grant_statement(table))
+            ProbeFailure(
+                "library",
+                GroupResolutionText.LIBRARY.render(
+                    library=library, reason=GroupResolutionText.UNREADABLE.render(table=table)
+                ),
+                grant=catalog.grant_statement(table),
+            )
             for table in hidden
         ]
         try:
@@ -86,7 +104,7 @@ def find_library_queues(
         except BadInput as problem:
             problems.append(_library_problem(library, str(problem)))
     lines = explain_recognition(known, catalog.engine.name, named)
-    lines += tuple(f"{each.library}: {each.table} was recognized by its columns" for each in single)
+    lines += tuple(GroupResolutionText.RECOGNIZED.render(library=each.library, table=each.table) for each in single)
     return LibraryQueues(
         groups=tuple(groups),
         layouts=tuple(each for each in single if isinstance(each, Layout)),
@@ -119,16 +137,14 @@ def resolve_configured_group(
             found[table] = read_details(TableName(group.schema, table))
         if found[table].column(name) is None:
             near = suggest_nearest(name, [column.column_name for column in found[table].columns])
-            raise BadInput(f"{found[table].table.name} has no column {name!r}{near}")
+            raise BadInput(GroupResolutionText.NO_COLUMN.render(table=found[table].table.name, column=name, hint=near))
     zones: list[tuple[tuple[str, str], Zone]] = []
     for table, name in sorted(uses.times):
         if (column := found[table].column(name)) is not None:
             zones.append(((table, name), zone_in_group(group, found[table], column, read_server_zone)))
     for steps in group.steps:
         if steps.at is not None and dict(zones)[steps.table, steps.at] != UTC_ZONE:
-            raise BadInput(
-                f"{steps.table}.{steps.at} has no time zone: `at` needs a column with a time zone, or with UTC times"
-            )
+            raise BadInput(GroupResolutionText.NO_ZONE.render(column=f"{steps.table}.{steps.at}"))
     walk = walk_path_for(own, (group.id,), _queue_column(group))
     labels = _read_labels(group, read_details)
     group = replace(
@@ -195,4 +211,4 @@ def _queue_column(group: Group) -> str | None:
 
 
 def _library_problem(library: str, reason: str) -> ProbeFailure:
-    return ProbeFailure("library", f"{library}: {reason}")
+    return ProbeFailure("library", GroupResolutionText.LIBRARY.render(library=library, reason=reason))

@@ -15,7 +15,26 @@ from qmon.errors import QueryFailed
 from qmon.model.formatting import duration
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.time_zones import UNKNOWN_ZONE
+from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import Catalog, TableDetails
+
+
+class NewestTimeText(Text):
+    """Comparisons of the newest times with the server's clock."""
+
+    NEWEST = (
+        "the newest message has `{column}` {newest}; the clock is {utc} in UTC and {local} in the server's local time"
+        ": {conclusion}"
+    )
+    GOES_BACK = (
+        "among the newest {count:,} messages, `{column}` goes back by {time}: sessions may insert times of different"
+        " time zones"
+    )
+    FITS = "{zones} would fit"
+    AHEAD = "if that message is new, the time zone is {time} ahead of UTC"
+    BEHIND = "if that message is new, the time zone is {time} behind UTC"
+    OTHER_CLOCK = "the message is not new, or its time comes from another clock"
+
 
 # A time fits a clock if it is at most this many seconds behind the clock. Rows are not always new, and each transaction
 # began before its row was committed.
@@ -89,17 +108,15 @@ def comparison_lines(column: str, rows: Sequence[TimesRow]) -> tuple[str, ...]:
         return ()
     newest, utc, local = (datetime.fromisoformat(text) for text in (rows[0].newest, rows[0].utc, rows[0].local))
     lines = [
-        f"the newest message has `{column}` {newest}; the clock is {utc} in UTC and {local} in the server's local time"
-        f": {_describe_fit(newest, utc, local)}"
+        NewestTimeText.NEWEST.render(
+            column=column, newest=newest, utc=utc, local=local, conclusion=_describe_fit(newest, utc, local)
+        )
     ]
     # The rows are in id order, newest first, so an older row should not have a later time.
     times = [datetime.fromisoformat(row.newest) for row in rows]
     back_s = max(((older - newer).total_seconds() for newer, older in pairwise(times)), default=0.0)
     if back_s > _BACK_S:
-        lines.append(
-            f"among the newest {len(rows)} messages, `{column}` goes back by {duration(back_s)}:"
-            " sessions may insert times of different time zones"
-        )
+        lines.append(NewestTimeText.GOES_BACK.render(count=len(rows), column=column, time=duration(back_s)))
     return tuple(lines)
 
 
@@ -110,10 +127,10 @@ def _describe_fit(newest: datetime, utc: datetime, local: datetime) -> str:
         if -_AHEAD_S <= (clock - newest).total_seconds() <= _NEW_S
     ]
     if fits:
-        return f"{' and '.join(fits)} would fit"
+        return NewestTimeText.FITS.render(zones=" and ".join(fits))
     ahead_s = (newest - utc).total_seconds()
     quarter_s = round(ahead_s / _QUARTER_S) * _QUARTER_S
     if abs(ahead_s - quarter_s) <= _CLOSE_S and quarter_s and abs(quarter_s) <= _MOST_AHEAD_S:
-        side = "ahead of" if quarter_s > 0 else "behind"
-        return f"if that message is new, the time zone is {duration(abs(quarter_s))} {side} UTC"
-    return "the message is not new, or its time comes from another clock"
+        text = NewestTimeText.AHEAD if quarter_s > 0 else NewestTimeText.BEHIND
+        return text.render(time=duration(abs(quarter_s)))
+    return NewestTimeText.OTHER_CLOCK

@@ -10,7 +10,17 @@ from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.layout_io import JSON_FORMAT, layout_from_json
 from qmon.model.snapshot import ProbeFailure
+from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import Catalog
+
+
+class QueueRegistryText(Text):
+    """Why the registry of installed queues, or one of its entries, cannot be used."""
+
+    UNREADABLE = "your role may not read the registry of installed queues"
+    NEWER = "written by a newer version of qmon; upgrade qmon on this machine"
+    WHERE = "registry of {queue}"
+    WRITE_AGAIN = "{problem}; to write it again: qmon design install"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +63,18 @@ def read_registered_layouts(catalog: Catalog) -> RegisteredLayouts:
     if not state.installed:
         return RegisteredLayouts()
     if not state.readable:
-        reason = "your role may not read the registry of installed queues"
         grant = catalog.grant_statement(TableName("qmon", "queues"))
-        return RegisteredLayouts(problems=(ProbeFailure("registry", reason, grant=grant, gone=True),))
+        failure = ProbeFailure("registry", QueueRegistryText.UNREADABLE, grant=grant, gone=True)
+        return RegisteredLayouts(problems=(failure,))
     layouts: list[Layout] = []
     problems: list[ProbeFailure] = []
     for row in catalog.read_records(RegistryRow, "control/registry"):
         if row.version > JSON_FORMAT:
-            problems.append(
-                ProbeFailure(
-                    "registry", "written by a newer version of qmon; upgrade qmon on this machine", row.queue, gone=True
-                )
-            )
+            problems.append(ProbeFailure("registry", QueueRegistryText.NEWER, row.queue, gone=True))
             continue
         try:
-            layouts.append(layout_from_json(row.layout, where=f"registry of {row.queue}"))
+            layouts.append(layout_from_json(row.layout, where=QueueRegistryText.WHERE.render(queue=row.queue)))
         except BadInput as problem:
-            reason = f"{problem}; to write it again: qmon design install"
+            reason = QueueRegistryText.WRITE_AGAIN.render(problem=problem)
             problems.append(ProbeFailure("registry", reason, row.queue, gone=True))
     return RegisteredLayouts(tuple(layouts), tuple(problems), were_read=True)

@@ -8,25 +8,45 @@ from typing import Final
 
 from qmon.errors import QueryFailed
 from qmon.model.layout.layout import TableName
+from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import Catalog
 
-_ELSEWHERE: Final = "make that server a separate target and name the table there"
 
-# Advice for the kinds of objects for which the base objects do not matter.
+class RelationText(Text):
+    """What an object is that has the name of a queue's table, and the name to use instead."""
+
+    OBJECT = "{name} is {article} {kind}"
+    TEMPORARY = "{object}: only the session that created it can read it; name a permanent table"
+    UNLOGGED_ON_STANDBY = "{object}: it can be read only on the primary; watch it there"
+    EXTERNAL = "{object}: its rows are stored elsewhere; make that server a separate target and name the table there"
+    FOREIGN = "{object} of the server {server}; make that server a separate target and name the table there"
+    MEMORY_OPTIMIZED = "{object}: it lacks locks, lock hints and counters that qmon uses; name a disk-based table"
+    NOT_A_TABLE = "{object}, not a table; to list the tables: qmon queues TARGET"
+    IN_OTHER_DATABASE = "{object} for {place}: make that database a separate target and name the table there"
+    BASE_HIDDEN = "{object}: name the table that it reads"
+    OF_BASE = "{object} of {tables}"
+    FOR_BASE = "{object} for {tables}"
+    COPY_OF_BASE = "{object} with a copy (from its last REFRESH) of {tables}"
+    AND_MORE = "{tables} and more"
+    NAME_BASE = "{object}: name {table} instead"
+    NAME_ONE_OF_BASES = "{object}: name the table that holds the messages"
+
+
+# The kinds of objects for which the base objects do not matter.
 ADVICE: Final = {
-    "temporary table": "only the session that created it can read it; name a permanent table",
-    "unlogged table of a standby": "it can be read only on the primary; watch it there",
-    "external table": f"its rows are stored elsewhere; {_ELSEWHERE}",
-    "memory-optimized table": "it lacks locks, lock hints and counters that qmon uses; name a disk-based table",
+    "temporary table": RelationText.TEMPORARY,
+    "unlogged table of a standby": RelationText.UNLOGGED_ON_STANDBY,
+    "external table": RelationText.EXTERNAL,
+    "memory-optimized table": RelationText.MEMORY_OPTIMIZED,
 }
 
-# Text between the kind and its base objects. The user should name a base object instead.
+# The kinds of objects that have base objects. The user should name a base object instead.
 MADE_FROM: Final = {
-    "view": "of",
-    "materialized view": "with a copy (from its last REFRESH) of",
-    "partition": "of",
-    "temporal history table": "of",
-    "synonym": "for",
+    "view": RelationText.OF_BASE,
+    "materialized view": RelationText.COPY_OF_BASE,
+    "partition": RelationText.OF_BASE,
+    "temporal history table": RelationText.OF_BASE,
+    "synonym": RelationText.FOR_BASE,
 }
 _SHOWN: Final = 4
 
@@ -68,17 +88,22 @@ def _describe_relation(rows: Sequence[NamedRow]) -> str:
     """Return the line for ``rows``, all of one object."""
     first = rows[0]
     article = "an" if first.kind[0] in "aeiou" else "a"
-    what = f"{first.name} is {article} {first.kind}"
+    what = RelationText.OBJECT.render(name=first.name, article=article, kind=first.kind)
     if first.kind == "foreign table":
-        return f"{what} of the server {first.place}; {_ELSEWHERE}"
+        return RelationText.FOREIGN.render(object=what, server=first.place)
     if first.kind in ADVICE:
-        return f"{what}: {ADVICE[first.kind]}"
+        return ADVICE[first.kind].render(object=what)
     if first.kind not in MADE_FROM:
-        return f"{what}, not a table; to list the tables: qmon queues TARGET"
+        return RelationText.NOT_A_TABLE.render(object=what)
     if first.place is not None:
-        return f"{what} for {first.place}: make that database a separate target and name the table there"
+        return RelationText.IN_OTHER_DATABASE.render(object=what, place=first.place)
     made = [str(TableName(row.made_schema or "", row.made_name)) for row in rows if row.made_name is not None]
     if not made:
-        return f"{what}: name the table that it reads"
-    what = f"{what} {MADE_FROM[first.kind]} {' and '.join(made[:_SHOWN])}{' and more' if len(made) > _SHOWN else ''}"
-    return f"{what}: name {made[0]} instead" if len(made) == 1 else f"{what}: name the table that holds the messages"
+        return RelationText.BASE_HIDDEN.render(object=what)
+    tables = " and ".join(made[:_SHOWN])
+    if len(made) > _SHOWN:
+        tables = RelationText.AND_MORE.render(tables=tables)
+    what = MADE_FROM[first.kind].render(object=what, tables=tables)
+    if len(made) == 1:
+        return RelationText.NAME_BASE.render(object=what, table=made[0])
+    return RelationText.NAME_ONE_OF_BASES.render(object=what)

@@ -19,6 +19,7 @@ from qmon.model.layout.table_facts import TableFacts
 from qmon.model.layout.time_zones import Zone
 from qmon.model.reasons import Reason
 from qmon.model.snapshot import ProbeFailure
+from qmon.model.texts import Text
 from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import Catalog, SequenceRows, TableDetails, TableRow
 from qmon.monitor.catalog.column_zones import require_due_zone, server_zone, with_zones
@@ -38,6 +39,24 @@ from qmon.monitor.catalog.state_values import (
     state_meanings,
     words_by_state,
 )
+
+
+class ResolveText(Text):
+    """Why a queue was found, or why it cannot be watched."""
+
+    FROM_REGISTRY = "missing settings come from the registry"
+    RECOGNIZED = "its table was recognized by its columns"
+    INSTALLED = "installed by qmon"
+    WATCHED_BEFORE = "was watched before"
+    NAME_TAKEN = "{other} already has the name {name}; give {table} another name"
+    NO_DATA_ID = "{table} has no column {column!r}: name its key with data_id"
+    NO_SLOT_SWEEP = "qmon does not search for holes and orphans: your role may not read {table}"
+    UNREADABLE = "your role may not read {table}"
+    SEVERAL_TABLES = "several tables have the name {name}: {tables}; add the schema"
+    MOVED = "there is no table {name}: it is now {now}"
+    NO_TABLE = "there is no table {name}, or your role may not see it{hint}"
+    LIST_TABLES = "; to list the tables: qmon queues TARGET"
+
 
 # The table with a ring's spare numbers has the ring's name and this suffix.
 SPARE_SUFFIX: Final = "_spare"
@@ -261,7 +280,7 @@ class _Resolver:
             known = registered.get(details.table.name)
             reasons: tuple[str, ...] = ()
             if known is not None and known.design == layout.design:
-                layout, reasons = _merge_layouts(layout, known), ("missing settings come from the registry",)
+                layout, reasons = _merge_layouts(layout, known), (ResolveText.FROM_REGISTRY,)
             seen = self._seen.get(layout.queue, frozenset())
             values = partial(known_values, details, catalog=self.catalog, seen=seen)
             layout, why = complete_layout(
@@ -307,7 +326,7 @@ class _Resolver:
                 self._add_layout(
                     layout,
                     self._read_details(self._find_table(layout.table)),
-                    ("its table was recognized by its columns",),
+                    (ResolveText.RECOGNIZED,),
                 )
         return found
 
@@ -316,7 +335,7 @@ class _Resolver:
         if layout.table in self._taken:
             return
         with self._record_problems("registry", layout, was):
-            self._add_layout(layout, self._read_details(self._find_table(layout.table, was)), ("installed by qmon",))
+            self._add_layout(layout, self._read_details(self._find_table(layout.table, was)), (ResolveText.INSTALLED,))
 
     def add_seen_before(self, layout: Layout, was: int | None) -> None:
         """Add a queue that was watched before, unless it was already found."""
@@ -327,7 +346,7 @@ class _Resolver:
             if layout.is_guess and self._needs_list_of_states(layout, details):
                 return  # discovery finds the table again, with a list of states
             layout, why = self._with_new_states(layout, details)
-            self._add_layout(layout, details, ("was watched before", *why))
+            self._add_layout(layout, details, (ResolveText.WATCHED_BEFORE, *why))
 
     def _with_known_states(self, layout: Layout) -> Layout:
         """Add state values that were found earlier, even if no row has them now."""
@@ -401,7 +420,7 @@ class _Resolver:
 
     def _add_layout(self, layout: Layout, details: TableDetails, reasons: tuple[str, ...]) -> None:
         if (other := self.layouts.get(layout.queue)) is not None:
-            raise BadInput(f"{other.table} already has the name {layout.queue}; give {layout.table} another name")
+            raise BadInput(ResolveText.NAME_TAKEN.render(other=other.table, name=layout.queue, table=layout.table))
         data = None
         if layout.data_table is not None:
             data = self._read_details(self._find_table(layout.data_table))
@@ -409,7 +428,7 @@ class _Resolver:
             if layout.data_id is None and any(c.column_name == layout.id for c in data.columns):
                 layout = replace(layout, data_id=layout.id)
             if data.column(layout.data_id) is None:
-                raise BadInput(f"{layout.data_table} has no column {layout.data_id!r}: name its key with data_id")
+                raise BadInput(ResolveText.NO_DATA_ID.render(table=layout.data_table, column=layout.data_id))
         layout, zones = with_zones(layout, details, self._server_zone)
         require_due_zone(layout)
         layout = drop_missing_labels(layout, details)
@@ -442,7 +461,7 @@ class _Resolver:
         if spare is None:
             return facts
         if not spare.readable:
-            reason = f"qmon does not search for holes and orphans: your role may not read {spare.name}"
+            reason = ResolveText.NO_SLOT_SWEEP.render(table=spare.name)
             self.problems.append(
                 ProbeFailure("slot_sweep", reason, layout.queue, self.catalog.grant_statement(spare.name))
             )
@@ -453,7 +472,9 @@ class _Resolver:
         if not table.readable:
             raise _RefusedError(
                 ProbeFailure(
-                    "layout", f"your role may not read {table.name}", grant=self.catalog.grant_statement(table.name)
+                    "layout",
+                    ResolveText.UNREADABLE.render(table=table.name),
+                    grant=self.catalog.grant_statement(table.name),
                 )
             )
         if table.table_id not in self._known:
@@ -477,21 +498,17 @@ class _Resolver:
             found = visible
         if len(found) > 1:
             places = ", ".join(str(t.name) for t in found[:4])
-            raise _RefusedError(
-                ProbeFailure("layout", f"several tables have the name {name}: {places}; add the schema")
-            )
+            raise _RefusedError(ProbeFailure("layout", ResolveText.SEVERAL_TABLES.render(name=name, tables=places)))
         if not found and (refused := self._refusal(name)) is not None:
             raise _RefusedError(ProbeFailure("layout", refused))
         moved = None if was is None else self._by_id.get(was)
         if not found and moved is not None:
-            raise _RefusedError(ProbeFailure("layout", f"there is no table {name}: it is now {moved.name}"))
+            raise _RefusedError(ProbeFailure("layout", ResolveText.MOVED.render(name=name, now=moved.name)))
         if not found:
             known = [t for t in self.tables if name.schema in ("", t.table_schema)]
             similar = known if 0 < len(known) < 20 else [t for t in self.tables if t.table_name[:1] == name.name[:1]]
-            hint = suggest_nearest(
-                name.name, [t.table_name for t in similar], otherwise="; to list the tables: qmon queues TARGET"
-            )
-            raise _RefusedError(ProbeFailure("layout", f"there is no table {name}, or your role may not see it{hint}"))
+            hint = suggest_nearest(name.name, [t.table_name for t in similar], otherwise=ResolveText.LIST_TABLES)
+            raise _RefusedError(ProbeFailure("layout", ResolveText.NO_TABLE.render(name=name, hint=hint)))
         return found[0]
 
 

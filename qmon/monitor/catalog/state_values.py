@@ -13,6 +13,7 @@ from qmon.errors import BadInput, LockTimeout, QueryFailed
 from qmon.model.config_reader import suggest_nearest
 from qmon.model.layout.layout import Layout, StateColumn, StateValue
 from qmon.model.layout.time_zones import NUMBER_ZONES
+from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails
 from qmon.monitor.catalog.column_names import (
     BOOLEAN_TYPES,
@@ -25,6 +26,34 @@ from qmon.monitor.catalog.column_names import (
     state_word_rank,
 )
 from qmon.monitor.catalog.predicate import parse_condition
+
+
+class StateValueText(Text):
+    """The values of a state column, where they were found, and what they mean."""
+
+    NOT_STORABLE = (
+        "{column} cannot store the state value {value!r}: the column is too short, or the collation of the column or"
+        " database lacks a character"
+    )
+    NO_LABEL = "{column} has no label {label!r}{hint}"
+    ENUM_LABELS = "labels of the enum"
+    PARTIAL_INDEXES = "partial indexes"
+    STATISTICS = "statistics"
+    EXISTING_ROWS = "existing rows"
+    ITS_TYPE = "its type"
+    ITS_DEFAULT = "its default"
+    TRUE_IF_DONE = "`{column}` is true if a message is done"
+    TOO_MANY = "`{column}` has too many values for a state"
+    NO_READY_WORD = "none of the values of `{column}` ({values}) is a known word for ready messages"
+    MEANINGS = "`{column}`: {meanings} (from {origin})"
+    MEANING_UNKNOWN = "`{column}`: the meaning of {values} is unknown"
+    UNUSUAL_NUMBERS = "the numbers in `{column}` ({numbers}) have no usual meaning"
+    PROBABLY = "`{column}`: probably {meanings} ({source})"
+    VALUES = "values {values}"
+    FROM_ORIGIN = " from {origin}"
+    NEW_ROWS_GET = ", new rows get {value}"
+    NO_VALUES = "none"
+
 
 _KEPT_QUERY: Final = "catalog/state_kept"
 _OPTIONAL: Final = ("in_progress", "done", "dead", "blocked")
@@ -62,8 +91,7 @@ def check_state(layout: Layout, details: TableDetails, catalog: Catalog) -> None
     for text in map(str, state.values):
         if not text.isascii() and not catalog.read_records(_Kept, _KEPT_QUERY, names, value=text)[0].kept:
             raise BadInput(
-                f"{details.table.name}.{state.column} cannot store the state value {text!r}: the column is too"
-                " short, or the collation of the column or database lacks a character"
+                StateValueText.NOT_STORABLE.render(column=f"{details.table.name}.{state.column}", value=text)
             )
 
 
@@ -77,7 +105,8 @@ def drop_missing_labels(layout: Layout, details: TableDetails) -> Layout:
     if state is None or not labels:
         return layout
     if (ready := str(state.ready)) not in labels:
-        raise BadInput(f"{details.table.name}.{state.column} has no label {ready!r}{suggest_nearest(ready, labels)}")
+        column = f"{details.table.name}.{state.column}"
+        raise BadInput(StateValueText.NO_LABEL.render(column=column, label=ready, hint=suggest_nearest(ready, labels)))
     missing: dict[str, Any] = {name: None for name in _OPTIONAL if str(getattr(state, name)) not in labels}
     done = [value for value in state.all_done if str(value) in labels]
     missing |= {"done": done[0] if done else None, "also_done": tuple(done[1:])}
@@ -125,12 +154,14 @@ def known_values(
         if origin == "check" and (allowed := parse_condition(known).values_if_only(column)):
             return KnownValues(_sort_values(v for v in allowed if v is not None), "check", default, closed=True)
     if labels := enum_labels(details, column):
-        return KnownValues(labels, "labels of the enum", default, closed=True)
+        return KnownValues(labels, StateValueText.ENUM_LABELS, default, closed=True)
     conditions = (index.where.allowed.get(column, ()) for index in details.indexes if index.where is not None)
     sources = {
-        "partial indexes": [value for values in conditions for value in values if value is not None],
-        "statistics": [str(value) for origin, known in rows if origin == "statistics" for value in json.loads(known)],
-        "existing rows": [
+        StateValueText.PARTIAL_INDEXES: [value for values in conditions for value in values if value is not None],
+        StateValueText.STATISTICS: [
+            str(value) for origin, known in rows if origin == "statistics" for value in json.loads(known)
+        ],
+        StateValueText.EXISTING_ROWS: [
             *(_read_values(catalog, details, column) if catalog is not None and details.table.readable else ()),
             *seen,
         ],
@@ -172,12 +203,12 @@ def state_meanings(
     """
     name = column.column_name
     if column.type_name in BOOLEAN_TYPES and column.type_name != "bit":
-        return StateColumn(name, "false", done="true"), (f"`{name}` is true if a message is done",)
+        return StateColumn(name, "false", done="true"), (StateValueText.TRUE_IF_DONE.render(column=name),)
     if len(known.values) >= MAX_VALUES:
-        return None, (f"`{name}` has too many values for a state",)
+        return None, (StateValueText.TOO_MANY.render(column=name),)
     numbers = column.type_name in WHOLE_TYPES or column.type_name == "bit"
     if column.type_name == "bit":
-        known = replace(known, values=("0", "1"), origin="its type", closed=True)
+        known = replace(known, values=("0", "1"), origin=StateValueText.ITS_TYPE, closed=True)
     state, reasons = (
         _meanings_of_numbers(name, known, flag=flag or design == "flag") if numbers else _meanings_of_words(name, known)
     )
@@ -216,7 +247,7 @@ def _meanings_of_words(name: str, known: KnownValues) -> tuple[StateColumn | Non
     words = words_by_state(known)
     if "ready" not in words:
         listed = values_text(known.values)
-        return None, (f"none of the values of `{name}` ({listed}) is a known word for ready messages",)
+        return None, (StateValueText.NO_READY_WORD.render(column=name, values=listed),)
     # A state column has no value for scheduled messages: their due time shows them.
     first = {state: values[0] for state, values in words.items() if state != "scheduled"}
     done = words.get("done", ())
@@ -232,9 +263,13 @@ def _meanings_of_words(name: str, known: KnownValues) -> tuple[StateColumn | Non
     meant: dict[StateValue, str] = {
         value: state for state, values in words.items() for value in values if value in column.values
     }
-    reasons = [f"`{name}`: {_meanings_text(meant)} (from {known.origin or 'its default'})"]
+    reasons = [
+        StateValueText.MEANINGS.render(
+            column=name, meanings=_meanings_text(meant), origin=known.origin or StateValueText.ITS_DEFAULT
+        )
+    ]
     if rest := [value for value in known.values if value not in meant]:
-        reasons.append(f"`{name}`: the meaning of {values_text(rest)} is unknown")
+        reasons.append(StateValueText.MEANING_UNKNOWN.render(column=name, values=values_text(rest)))
     return column, tuple(reasons)
 
 
@@ -251,22 +286,22 @@ def _meanings_of_numbers(name: str, known: KnownValues, *, flag: bool) -> tuple[
     if ready is None:
         ready = 0 if 0 in numbers else 1 if {1, 2} <= numbers and not flag else None
     if ready not in (0, 1) or (flag and ready == 1):
-        return None, (f"the numbers in `{name}` ({values_text(sorted(numbers))}) have no usual meaning",)
+        return None, (StateValueText.UNUSUAL_NUMBERS.render(column=name, numbers=values_text(sorted(numbers))),)
     usual = {"ready": 0, "in_progress": None, "done": 1}
     if not flag:
         usual = {"ready": ready, "in_progress": ready + 1, "done": 2 if ready == 0 else None}
     meant: dict[str, int] = {state: number for state, number in usual.items() if number in numbers}
-    source = f"values {values_text(sorted(numbers))}"
-    source += f" from {known.origin}" if known.origin else ""
-    source += f", new rows get {known.default}" if known.default is not None else ""
+    source = StateValueText.VALUES.render(values=values_text(sorted(numbers)))
+    source += StateValueText.FROM_ORIGIN.render(origin=known.origin) if known.origin else ""
+    source += StateValueText.NEW_ROWS_GET.render(value=known.default) if known.default is not None else ""
     state = StateColumn(name, ready, meant.get("in_progress"), meant.get("done"))
     by_number: dict[StateValue, str] = {number: kind for kind, number in meant.items()}
-    return state, (f"`{name}`: probably {_meanings_text(by_number)} ({source})",)
+    return state, (StateValueText.PROBABLY.render(column=name, meanings=_meanings_text(by_number), source=source),)
 
 
 def values_text(values: Sequence[StateValue]) -> str:
     """Return the first eight values as text for the user."""
-    listed = ", ".join(str(value) for value in values[:8]) or "none"
+    listed = ", ".join(str(value) for value in values[:8]) or StateValueText.NO_VALUES
     return f"{listed}, …" if len(values) > 8 else listed
 
 

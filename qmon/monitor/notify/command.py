@@ -18,7 +18,7 @@ from qmon.config.receivers import Receiver
 from qmon.model.alerts.notice_formats import notice_report
 from qmon.model.alerts.notices import Notice
 from qmon.model.formatting import duration
-from qmon.monitor.notify.sender import Delivery
+from qmon.monitor.notify.sender import Delivery, DeliveryText
 from qmon.redact import environment_without_secrets
 
 _LAST_WORDS: Final = 200
@@ -51,16 +51,16 @@ class CommandDelivery:
                 )
             except (OSError, ValueError) as problem:
                 why = getattr(problem, "strerror", None) or problem
-                return Delivery("the command cannot be run", detail=str(why))
+                return Delivery(DeliveryText.CANNOT_RUN, detail=str(why))
             try:
                 process.communicate(data, self.receiver.timeout_s)
             except subprocess.TimeoutExpired:
                 system.kill_with_descendants(process)
                 process.communicate()
-                return Delivery(f"the command took longer than {duration(self.receiver.timeout_s)} and was killed")
+                return Delivery(DeliveryText.TOOK_LONGER.render(time=duration(self.receiver.timeout_s)))
             if process.returncode == 0:
                 return Delivery()
-            return Delivery(f"the command ended with exit code {process.returncode}", detail=_last_words(errors))
+            return Delivery(DeliveryText.EXIT_CODE.render(code=process.returncode), detail=_last_words(errors))
 
 
 def _last_words(errors: IO[bytes]) -> str:

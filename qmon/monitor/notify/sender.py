@@ -14,9 +14,35 @@ from typing import Final
 from qmon import log
 from qmon.model.alerts.latches import AlertEvent
 from qmon.model.alerts.notices import Notice
+from qmon.model.formatting import count_text
+from qmon.model.texts import Text
 
 _LOG: Final = logging.getLogger(__name__)
 MOST_WAITING: Final = 500
+
+
+class DeliveryText(Text):
+    """Problems of receivers, and lines about unsent notices."""
+
+    LINE = "notices to {receiver}: {what}"
+    WITH_DETAIL = "{line}: {detail}"
+    TOO_MANY = "{most:,} notices are queued; qmon drops the oldest"
+    DROPPED = "{problem}; the notice is dropped"
+    WORKS_AGAIN = "works again"
+    WORKS_AFTER_DROPS = "works again; qmon dropped {notices} in the meantime"
+    NOT_SENT = "{lost:,} not sent"
+    NOT_SENT_AND_DROPPED = "{lost:,} not sent, {dropped:,} dropped earlier"
+
+    NO_ANSWER = "no answer within {time}"
+    ANSWERED = "answered {status}"
+    REDIRECTED = "answered {status}; qmon does not follow redirects"
+    UNTRUSTED = "the server's certificate is not trusted: {reason}"
+    TLS_FAILED = "TLS failed: {reason}"
+    UNREACHABLE = "cannot be reached: {reason}"
+
+    CANNOT_RUN = "the command cannot be run"
+    TOOK_LONGER = "the command took longer than {time} and was killed"
+    EXIT_CODE = "the command ended with exit code {code}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +132,7 @@ class Sender:
             if len(self._waiting) > self._most:
                 del self._waiting[next((i for i, each in enumerate(self._waiting) if not each.is_over), 0)]
                 self._dropped += 1
-                problem = "" if self._full else f"{self._most} notices are queued; the oldest are dropped"
+                problem = "" if self._full else DeliveryText.TOO_MANY.render(most=self._most)
                 self._full = True
             if self._thread is None:
                 self._thread = threading.Thread(
@@ -115,8 +141,7 @@ class Sender:
                 self._thread.start()
             self._changed.notify()
         if problem:
-            self._report(f"notices to {self.name}: {problem}")
-            _LOG.warning("notices to %s: %s", self.name, problem)
+            self._report_change(logging.WARNING, problem)
 
     def _queue_notice(self, notice: Notice) -> None:
         at = next((i for i in reversed(range(len(self._waiting))) if self._waiting[i].key == notice.key), None)
@@ -141,8 +166,12 @@ class Sender:
             lost, dropped = len(self._waiting) + len(self._sending), self._dropped
         if not lost and not dropped:
             return ""
-        more = f", {dropped} dropped earlier" if dropped else ""
-        return f"notices to {self.name}: {lost} not sent{more}{f': {self._problem}' if self._problem else ''}"
+        what = (
+            DeliveryText.NOT_SENT_AND_DROPPED.render(lost=lost, dropped=dropped)
+            if dropped
+            else DeliveryText.NOT_SENT.render(lost=lost)
+        )
+        return self._line(what, self._problem)
 
     def _deliver_queued(self) -> None:
         while batch := self._next_batch():
@@ -187,12 +216,17 @@ class Sender:
                 self._failures = 0
                 self._remember_taken(batch)
                 if self._problem or self._dropped:
-                    recovery = f"works again{f'; {self._dropped} notices were dropped' if self._dropped else ''}"
+                    recovery = (
+                        DeliveryText.WORKS_AFTER_DROPS.render(notices=count_text(self._dropped, "notice"))
+                        if self._dropped
+                        else DeliveryText.WORKS_AGAIN
+                    )
                     self._dropped, self._full = 0, False
             closing = self._closing
         if found.problem:
-            dropped = "" if found.again or self._again_s is not None else "; the notice is dropped"
-            self._report_problem(found.problem + dropped, found.detail)
+            is_dropped = not found.again and self._again_s is None
+            problem = DeliveryText.DROPPED.render(problem=found.problem) if is_dropped else found.problem
+            self._report_problem(problem, found.detail)
         elif recovery:
             self._problem = ""
             self._report_change(logging.INFO, recovery)
@@ -215,5 +249,9 @@ class Sender:
             self._report_change(logging.WARNING, problem, detail)
 
     def _report_change(self, level: int, text: str, detail: str = "") -> None:
-        _LOG.log(level, "notices to %s: %s", self.name, text)
-        self._report(f"notices to {self.name}: {text}{f': {detail}' if detail else ''}")
+        _LOG.log(level, "%s", self._line(text))
+        self._report(self._line(text, detail))
+
+    def _line(self, what: str, detail: str = "") -> str:
+        line = DeliveryText.LINE.render(receiver=self.name, what=what)
+        return DeliveryText.WITH_DETAIL.render(line=line, detail=detail) if detail else line

@@ -28,7 +28,7 @@ from qmon.model.alerts.notice_formats import (
 )
 from qmon.model.alerts.notices import Notice
 from qmon.model.formatting import duration
-from qmon.monitor.notify.sender import Delivery
+from qmon.monitor.notify.sender import Delivery, DeliveryText
 
 # Seconds after which a lasting alert is sent to Alertmanager again. It expects alerts every 30 to 180 seconds.
 AGAIN_S: Final = 60.0
@@ -84,15 +84,16 @@ def post_request(
     except Exception as problem:  # any exception may contain the URL
         why = problem.reason if isinstance(problem, urllib.error.URLError) else problem
         late = deadline.is_over or isinstance(why, TimeoutError)
-        return Delivery(f"no answer within {duration(timeout_s)}" if late else why_unreachable(why), again=True)
+        no_answer = DeliveryText.NO_ANSWER.render(time=duration(timeout_s))
+        return Delivery(no_answer if late else why_unreachable(why), again=True)
 
 
 def _refused_delivery(code: int, after: str | None, now: float) -> Delivery:
-    phrase = http.client.responses.get(code, "")
+    status = f"{code} {http.client.responses.get(code, '')}".rstrip()
     if 300 <= code < 400:
-        return Delivery(f"answered {code} {phrase}; qmon does not follow redirects")
+        return Delivery(DeliveryText.REDIRECTED.render(status=status))
     again = code >= 500 or code in _LATER
-    return Delivery(f"answered {code} {phrase}".rstrip(), again, parse_retry_after(after, now))
+    return Delivery(DeliveryText.ANSWERED.render(status=status), again, parse_retry_after(after, now))
 
 
 def parse_retry_after(text: str | None, now: float) -> float | None:
@@ -110,12 +111,12 @@ def parse_retry_after(text: str | None, now: float) -> float | None:
 def why_unreachable(problem: object) -> str:
     """Return the reason as the system describes it, without the address."""
     if isinstance(problem, ssl.SSLCertVerificationError):
-        return f"the server's certificate is not trusted: {problem.verify_message}"
+        return DeliveryText.UNTRUSTED.render(reason=problem.verify_message)
     if isinstance(problem, ssl.SSLError):
-        return f"TLS failed: {problem.reason or type(problem).__name__}"
+        return DeliveryText.TLS_FAILED.render(reason=problem.reason or type(problem).__name__)
     if isinstance(problem, OSError) and problem.strerror:
-        return f"cannot be reached: {problem.strerror}"
-    return f"cannot be reached: {type(problem).__name__}"
+        return DeliveryText.UNREACHABLE.render(reason=problem.strerror)
+    return DeliveryText.UNREACHABLE.render(reason=type(problem).__name__)
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

@@ -20,8 +20,6 @@ from qmon.model.samples.counter_samples import ServerCounters, add_threadless_wa
 from qmon.model.samples.polled_samples import (
     BlockingSample,
     CostSample,
-    OperatedSample,
-    PartialSample,
     PauseSample,
     PausesKnown,
     ServerSample,
@@ -173,6 +171,9 @@ class Collector:
         commits = self._commits()
         results, failures = self._runner.run_statements(statements, self.probe_budget.choose_probes_to_time())
         self.probe_budget.record_unreached(self._runner.missed)
+        for queue, probe in self._runner.missed:
+            if queue in self._queues:
+                self._queues[queue].record_unreached(probe)
         table_counters.split_results(results)
         self._locked_tables.record_results(results, failures)
         self._permissions.record_results(results)
@@ -312,15 +313,13 @@ class Collector:
         """Read the operations in the poll that first finds their table. The first operation creates this table."""
         if known is not None:
             if known.operations and not self._operations:
-                results.update(
-                    self._run_additional([self._statements.statement_for("operated", OperatedSample)], failures)
-                )
+                results.update(self._run_additional([self._statements.statement_for("operated")], failures))
             self._operations = known.operations
 
     def count_again(self, queue: str) -> None:
         """Make the next poll count all messages of this queue, including dead and scheduled messages."""
         if (probes := self._queues.get(queue)) is not None:
-            probes.memo.counted_at = float("-inf")
+            probes.memo.asked_at.clear()
 
     def _with_default_listing(self, focus: Focus) -> Focus:
         """Set ``listing`` to a page of messages if no index supports the default list."""
@@ -383,15 +382,15 @@ class Collector:
         statements += self._statements.optional_statements_for("server_counters")
         statements += self._row_locks.statements_for_poll(now, self._queues, focus)
         statements += self._message_probes.statements_for_poll(now, queues, self._checked_briefly)
-        statements.append(self._statements.statement_for("pauses_known", PausesKnown))
+        statements.append(self._statements.statement_for("pauses_known"))
         if self._pauses:  # the first pause creates the table
-            statements.append(self._statements.statement_for("pauses", PauseSample))
+            statements.append(self._statements.statement_for("pauses"))
         if self._operations:  # read after the counters, so that these rows include every operation in the counters
-            statements.append(self._statements.statement_for("operated", OperatedSample))
+            statements.append(self._statements.statement_for("operated"))
         statements.append(self._statements.statement_for_target("waits"))
         statements.append(self._statements.statement_for_target("clients", self._clients.values_for_poll(now)))
         statements += self._server_probes.statements_for_poll(now, tables, focus, every_s=self._turns.every_s)
-        statements += self._statements.statements_for_tables("partial", PartialSample, [*tables, *self._groups.tables])
+        statements += self._statements.statements_for_tables("partial", [*tables, *self._groups.tables])
         statements += self._replaced_tables.statements_for_poll()
         statements += self._permissions.statements_for_poll(
             {name: probes.facts for name, probes in self._queues.items()}

@@ -36,9 +36,7 @@ class LockedTables:
         """Return the statement that reads the positions of these sequences, or only of the unlocked sequences."""
         self._sequences = ids
         probe = _FREE if self._free_only else _ALL
-        return self._statements.statement_for(
-            probe, SequenceSample, {"sequences": self._statements.engine.ids_value(ids)}
-        )
+        return self._statements.statement_for(probe, {"sequences": self._statements.engine.ids_value(ids)})
 
     def record_results(self, results: Results, failures: Sequence[ProbeFailure]) -> None:
         """Record a poll. After a poll with a locked sequence, read only unlocked sequences until all are unlocked."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from qmon.model.layout.table_facts import TableFacts
-from qmon.model.samples.polled_samples import ReadableSample
 from qmon.monitor.poll.runner import Runner
 from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache
 
@@ -33,9 +32,7 @@ class PermissionRecheck:
         if not self._tables:
             return []
         return [
-            self._statements.statement_for(
-                _PROBE, ReadableSample, {"tables": self._statements.engine.ids_value(list(self._tables))}
-            )
+            self._statements.statement_for(_PROBE, {"tables": self._statements.engine.ids_value(list(self._tables))})
         ]
 
     def record_results(self, results: Results) -> None:

@@ -29,59 +29,9 @@ from qmon.model.cost_budget import (
     choose_probes,
     plan_pace,
 )
+from qmon.model.probe_table import family_of
 from qmon.monitor.probes.probe_statements import PART, ProbeStatement
-from qmon.monitor.probes.target_probes import TARGET_PROBES
 
-
-def _target_probes(rank: Rank) -> frozenset[str]:
-    return frozenset(name for name, probe in TARGET_PROBES.items() if probe.rank is rank)
-
-
-# Probes of every poll. These probes are cheap, and rates, pauses and the measured costs depend on them.
-_ALWAYS: Final = _target_probes(Rank.ALWAYS) | frozenset(
-    {
-        "pauses_known",
-        "pauses",
-        "operated",
-        "counters",
-        "table_counters",
-        "sequences",
-        "sequences_free",
-    }
-)
-
-# Probes that explain a verdict, or that decide a verdict that is not urgent.
-_DETAIL: Final = _target_probes(Rank.DETAIL) | frozenset(
-    {
-        "uses",
-        "sizes",
-        "statistics",
-        "drawers",
-        "partial",
-        "slot_sweep",
-        "priorities",
-        "priorities_state",
-        "in_state",
-        "scheduled",
-        "scheduled_state",
-        "messages",
-        "messages_due",
-        "group_page",
-        "group_worker_list",
-        "messages_newest",
-        "messages_page",
-        "messages_page_ring",
-        "messages_page_ring_split",
-        "messages_page_split",
-        "messages_ready",
-        "messages_ring",
-        "messages_ring_split",
-        "messages_split",
-        "messages_state",
-        "empty",
-        "empty_state",
-    }
-)
 _CLOCK: Final = ("", "clock")
 
 # Each poll times one of this many probes, and more of them while the server is slow.
@@ -299,11 +249,10 @@ class ProbeBudget:
         )
 
     def _rank(self, key: ProbeKey) -> Rank:
-        probe = _without_part(key[1])
-        if probe in _ALWAYS:
-            return Rank.ALWAYS
-        if probe in _DETAIL and self._has_enough_times(key):
-            return Rank.DETAIL
+        declared = family_of(_without_part(key[1]))
+        rank = None if declared is None else declared.rank
+        if rank is Rank.ALWAYS or (rank is Rank.DETAIL and self._has_enough_times(key)):
+            return rank
         if not self._is_requested_every_poll(key) or (self._turn < 1.0 and not key[0]):
             # Each queue is read only every ten seconds, and that poll also needs the probes of the target.
             return Rank.ALWAYS

@@ -10,8 +10,8 @@ from qmon.model.counts import TableCount
 from qmon.model.groups.group import ResolvedGroup
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
-from qmon.model.probe_constants import BLOCKED_PROBE, COUNT_LIMIT, ring_probe
-from qmon.model.probe_families import probe_family
+from qmon.model.probe_constants import COUNT_LIMIT, ring_probe
+from qmon.model.probe_table import probe_family
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.reasons import Reason
 from qmon.model.samples.group_samples import BlockedMessages
@@ -113,18 +113,14 @@ class QueueFiling:
         memo.record_place(walked)
         ring = first_record(results, ring_probe(layout), queue)
         memo.record_span(ring)
-        for probe, figure in (("scheduled", "scheduled"), ("scheduled_state", "scheduled"), ("in_state", "dead")):
-            if probe in found:
-                memo.extra[figure] = found[probe][0].counted, now_at
+        probes.keep_rows(results, now_at)
+        if empty and layout.has_figure("blocked"):
+            memo.kept["blocked"] = CountSample(0), now_at
         memo.record_states(() if empty else found.get("states"), now_at)
         strange = None if empty else strange_states(layout, facts, memo, counted.count)
-        scheduled, scheduled_at = memo.extra.get("scheduled", (None, None))
-        dead, dead_at = memo.extra.get("dead", (None, None))
-        blocked = (
-            CountSample(0) if empty and layout.has_figure("blocked") else first_record(results, BLOCKED_PROBE, queue)
-        )
-        if blocked is not None:
-            memo.blocked = BlockedMessages(blocked.counted), now_at
+        scheduled, scheduled_at = memo.kept.get("scheduled", (None, None))
+        dead, dead_at = memo.kept.get("in_state", (None, None))
+        blocked, blocked_at = memo.kept.get("blocked", (None, None))
         ids = found.get("progress_ids")
         messages, page = (
             (listed_messages(layout, facts, found), None)
@@ -147,12 +143,12 @@ class QueueFiling:
             longest_first=probes.is_longest_first,
             in_progress_ids=tuple(i.id for i in ids) if ids is not None else None,
             held_counted=self._engine.shows_deleted,
-            scheduled=scheduled,
+            scheduled=scheduled and scheduled.counted,
             scheduled_at=scheduled_at,
-            dead=dead,
+            dead=dead and dead.counted,
             dead_at=dead_at,
-            blocked=memo.blocked[0],
-            blocked_at=None if blocked is not None else memo.blocked[1],
+            blocked=blocked and BlockedMessages(blocked.counted),
+            blocked_at=None if blocked_at == now_at else blocked_at,
             sized_at=self._server_probes.sized_at(facts.tables),
             ring=ring,
             depth=depth,

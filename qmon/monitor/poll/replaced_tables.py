@@ -8,7 +8,6 @@ apply to the current table. The probe ``counters`` returns the identity of each 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.samples.polled_samples import CounterSample
@@ -17,13 +16,6 @@ from qmon.monitor.probes.queue_probes import QueueProbes
 
 _LOST = "lost"
 _Identity = tuple[tuple[int, str | None, int | None, bool], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class LostSample:
-    """One row. Its number changes when a named table appears or disappears, or when our role's permissions change."""
-
-    found: int
 
 
 class ReplacedTables:
@@ -57,11 +49,7 @@ class ReplacedTables:
         if not self._lost or not self._statements.has_probe(_LOST):
             return []
         names = {name for table in self._lost for name in (table.name, table.name.lower())}
-        return [
-            self._statements.statement_for(
-                _LOST, LostSample, {"names": self._statements.engine.texts_value(sorted(names))}
-            )
-        ]
+        return [self._statements.statement_for(_LOST, {"names": self._statements.engine.texts_value(sorted(names))})]
 
     def find_replaced(self, queues: Mapping[str, QueueProbes], results: Results) -> frozenset[str] | None:
         """Return the queues whose table or files have changed; ``None`` if there is nothing to report.

@@ -15,7 +15,7 @@ from qmon.engines.base import Connection
 from qmon.engines.result_records import to_records
 from qmon.errors import ConnectionLost, LockTimeout, PermissionMissing, QueryFailed, StatementStopped
 from qmon.model.cost_budget import ProbeKey
-from qmon.model.probe_families import probe_family
+from qmon.model.probe_table import probe_family
 from qmon.model.reasons import Reason
 from qmon.model.samples.polled_samples import ClockSample, ServerSample
 from qmon.model.snapshot import ProbeFailure

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Generic, TypeVar
 
 from qmon.engines.base import Value
-from qmon.model.probe_constants import SIZES_TURN_S, STATISTICS_S
+from qmon.model.probe_table import PROBES
 from qmon.model.samples.client_samples import MOST_CLIENTS
 from qmon.model.samples.deadlock_samples import Circle
 from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
@@ -108,20 +108,20 @@ class ServerProbes:
         if self._sampler is not None:
             self._sampler.set_pace(focus)
         asked = self._statements.optional_statements_for("wait_totals")
-        if tables and (now - self._statistics_at >= STATISTICS_S or tables != self._tables):
+        if tables and (now - self._statistics_at >= PROBES["statistics"].every_s or tables != self._tables):
             self._statistics_at, self._tables = now, tables
-            asked += self._statements.statements_for_tables("statistics", StatisticsSample, tables)
-            often_s = SIZES_TURN_S if every_s else 0.0
+            asked += self._statements.statements_for_tables("statistics", tables)
+            often_s = PROBES["sizes"].in_turns_s if every_s else 0.0
             sized = [each for each in tables if now - self._sized_at.get(each, -often_s) >= often_s]
             self._sized_at |= dict.fromkeys(sized, now)
-            asked += self._statements.statements_for_tables("sizes", SizeSample, sized)
+            asked += self._statements.statements_for_tables("sizes", sized)
         if now - self._asked_at >= _EVERY_S:
             self._asked_at = now
             if tables and self._latched:
                 ids = self._statements.engine.ids_value(tables)
                 asked += self._statements.optional_statements_for("latches", {"tables": ids})
                 asked += self._pages.statements_for_poll(self._statements, now)
-            asked += self._statements.statements_for_tables("uses", UseSample, tables)
+            asked += self._statements.statements_for_tables("uses", tables)
             asked += self._statements.optional_statements_for("horizon")
             asked += self._statements.optional_statements_for("version_store")
         return asked

@@ -18,7 +18,7 @@ _RING: Final = ("ready", "in_progress", "oldest", "gap", "fill")
 
 def statements_for_replica(statements: StatementCache) -> list[ProbeStatement]:
     """Return the statement for the state of the replica, if the probe ``server`` does not return this state."""
-    return [statements.statement_for("replica", ReplicaSample)] if statements.has_probe("replica") else []
+    return [statements.statement_for("replica")] if statements.has_probe("replica") else []
 
 
 def with_replica(server: ServerSample, found: Sequence[ReplicaSample]) -> ServerSample:

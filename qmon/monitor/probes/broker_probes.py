@@ -12,7 +12,6 @@ from qmon.model.samples.broker_samples import (
     BrokerMonitorSample,
     BrokerQueueSample,
     ConversationsSample,
-    TransmissionSample,
 )
 from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache, first_record
 
@@ -41,13 +40,13 @@ class BrokerProbes:
         if now - self._asked_at < _EVERY_S or not self._statements.has_probe("broker_queues"):
             return []
         self._asked_at = now
-        asked = [self._statements.statement_for("broker_queues", BrokerQueueSample)]
+        asked = [self._statements.statement_for("broker_queues")]
         if self._found is not None:
-            asked.append(self._statements.statement_for("broker_monitors", BrokerMonitorSample))
-            asked.append(self._statements.statement_for("broker_transmission", TransmissionSample))
+            asked.append(self._statements.statement_for("broker_monitors"))
+            asked.append(self._statements.statement_for("broker_transmission"))
             if now - self._conversations_at >= _CONVERSATIONS_EVERY_S:
                 self._conversations_at = now
-                asked.append(self._statements.statement_for("broker_conversations", ConversationsSample))
+                asked.append(self._statements.statement_for("broker_conversations"))
         return asked
 
     def record_results(self, results: Results, now_at: float) -> Broker | None:

@@ -72,7 +72,7 @@ class DeadlockReports:
             self._read_since = True
         rows = self._read_file(connection, statements)
         if rows is None:
-            bound = statements.statement_for("deadlock_graphs", GraphSample, {"chars": _CHARS}).bound
+            bound = statements.statement_for("deadlock_graphs", {"chars": _CHARS}).bound
             rows = to_records(GraphSample, connection.fetch(bound))
         by_time: defaultdict[float, list[CircleSample]] = defaultdict(list)
         with self._lock:
@@ -86,9 +86,7 @@ class DeadlockReports:
     def _read_file(self, connection: Connection, statements: StatementCache) -> Sequence[GraphSample] | None:
         """Return the newest reports of this database; ``None`` if there is no file that our role may read."""
         try:
-            files = to_records(
-                ReportFile, connection.fetch(statements.statement_for("deadlock_file", ReportFile).bound)
-            )
+            files = to_records(ReportFile, connection.fetch(statements.statement_for("deadlock_file").bound))
             if not files:
                 return None
             path = files[0].path
@@ -113,6 +111,4 @@ class DeadlockReports:
     ) -> list[ReportSample]:
         _, file, offset = after or ("", "", -1)
         values: dict[str, Value] = {"path": path, "file": file, "offset": offset, "chars": _CHARS}
-        return to_records(
-            ReportSample, connection.fetch(statements.statement_for("deadlock_reports", ReportSample, values).bound)
-        )
+        return to_records(ReportSample, connection.fetch(statements.statement_for("deadlock_reports", values).bound))

@@ -27,7 +27,7 @@ from qmon.model.samples.group_samples import (
 )
 from qmon.model.samples.listing_samples import PageRequest, PageSample
 from qmon.model.samples.message_samples import MessageDiagnostics, OwnerSample
-from qmon.model.samples.polled_samples import CounterSample, HeadSample, MessageSample, ProgressSample
+from qmon.model.samples.polled_samples import CounterSample, HeadSample, ProgressSample
 from qmon.model.sessions.owners import NAME_ONLY
 from qmon.model.snapshot import ProbeFailure, QueueSamples
 from qmon.monitor.probes.group_steps import GroupStatements, StepCounts
@@ -155,7 +155,9 @@ class GroupProbes:
         owners: defaultdict[str | None, list[OwnerSample]] = defaultdict(list)
         found: Iterable[GroupOwnerSample] = results.get((self.group.name, "group_owners"), ())
         for row in found:
-            owners[row.queue].append(OwnerSample(row.id, row.owner, row.owner_state, row.attempts, row.age_s))
+            owners[row.queue].append(
+                OwnerSample(row.id, row.owner, row.owner_state, row.attempts, row.age_s, row.error)
+            )
         known = (self.group.name, "group_owners") in results
         return tuple(
             self._samples_for(value, tuple(owners[value]) if known else None, results, counters)
@@ -206,6 +208,7 @@ class GroupProbes:
             blocked_at=self._counted_at("blocked"),
             strange=self._strange.strange_states_for(value),
             strange_at=self._strange.searched_at,
+            strange_every_s=self._strange.every_s,
             done=_counted_or_none(self._sum_states("done", value, old=True)),
             totals=totals,
             workers=self._live_workers(value, results),
@@ -323,9 +326,7 @@ class GroupProbes:
         values: dict[str, Value] = {"state": state.name, "limit": MOST_QUEUES}
         by = self._names.reference_names()
         names = {**self._names.row_names((state,)), **by}
-        made = self._statements.statement_for(
-            "group_states_by" if by else "group_states", state.key, GroupStateSample, values, names
-        )
+        made = self._statements.statement_for("group_states_by" if by else "group_states", state.key, values, names)
         return replace(made, probe=f"group_states:{state.key}")
 
     def _blocker_statements(self, state: State) -> list[ProbeStatement]:
@@ -339,7 +340,7 @@ class GroupProbes:
             "held": self._names.column(blocker.since),
         }
         values: dict[str, Value] = {"limit": COUNT_LIMIT, "most": MOST_QUEUES}
-        return [self._statements.statement_for("group_blockers", state.key, GroupBlockerSample, values, names)]
+        return [self._statements.statement_for("group_blockers", state.key, values, names)]
 
     def _owner_statements(self) -> list[ProbeStatement]:
         busy = [state for state in self.group.states if state.kind == "in_progress"]
@@ -348,7 +349,7 @@ class GroupProbes:
             return []
         names = self._names.row_names(busy) | {"gone": self._names.condition(gone or NEVER)}
         values: dict[str, Value] = {"proves": gone is not None, "limit": MAX_OWNERS}
-        return [self._statements.statement_for("group_owners", "", GroupOwnerSample, values, names)]
+        return [self._statements.statement_for("group_owners", "", values, names)]
 
     def _worker_statements(self) -> list[ProbeStatement]:
         workers = self.group.workers
@@ -359,7 +360,7 @@ class GroupProbes:
             "queue": self._names.column(workers.queue, workers.table),
             "rows": self._names.condition(workers.alive, table=workers.table),
         }
-        return [self._statements.statement_for("group_workers", "", GroupWorkersSample, {}, names)]
+        return [self._statements.statement_for("group_workers", "", {}, names)]
 
     def _list_statements(self) -> list[ProbeStatement]:
         """Return the statement that counts the list of queues, if rates depend on it."""
@@ -367,7 +368,7 @@ class GroupProbes:
         if not self.group.counters or lookup is None or lookup.when is not None or lookup.pick is not None:
             return []
         names: dict[str, Name] = {"table": (self.group.schema, lookup.table)}
-        return [self._statements.statement_for("group_listed", "", GroupListedSample, {"limit": 2}, names)]
+        return [self._statements.statement_for("group_listed", "", {"limit": 2}, names)]
 
     def _worker_list_statements(self) -> list[ProbeStatement]:
         workers = self.group.workers
@@ -379,7 +380,7 @@ class GroupProbes:
             "rows": self._names.condition(workers.alive, table=workers.table),
             **{name: self._names.column(column, workers.table) for name, column in columns.items()},
         }
-        return [self._statements.statement_for("group_worker_list", "", WorkerSample, {"limit": MOST_WORKERS}, names)]
+        return [self._statements.statement_for("group_worker_list", "", {"limit": MOST_WORKERS}, names)]
 
     def _listed_workers(self, value: str | None, results: Results) -> tuple[WorkerSample, ...] | None:
         """Return the workers that serve a queue, or may serve it; ``None`` if they were not read."""
@@ -402,9 +403,7 @@ class GroupProbes:
     def _message_statements(self, value: str | None, rows: int) -> list[ProbeStatement]:
         state = next((each for each in self.group.states if each.kind == "in_progress"), self.group.states[0])
         values: dict[str, Value] = {"state": state.kind, "queue": value, "limit": rows}
-        statement = self._statements.statement_for(
-            "group_messages", "", MessageSample, values, self._names.row_names((state,))
-        )
+        statement = self._statements.statement_for("group_messages", "", values, self._names.row_names((state,)))
         return [replace(statement, queue=self._layout_for(value).queue)]
 
 

@@ -11,7 +11,7 @@ from qmon.engines.sql.condition_sql import GroupNames
 from qmon.engines.sql.queries import Name
 from qmon.model.groups.conditions import ALWAYS
 from qmon.model.groups.group import Group, Steps
-from qmon.model.samples.group_samples import GroupLastSample, GroupStepsAtSample, GroupStepsSample, StepTotals
+from qmon.model.samples.group_samples import GroupLastSample, GroupStepsSample, StepTotals
 from qmon.monitor.probes.probe_statements import PART, ProbeStatement, Results, StatementCache
 
 # Steps counted by time are read this many seconds late, because a step is committed later than its timestamp.
@@ -30,10 +30,10 @@ class GroupStatements:
         self.names = GroupNames(group)
 
     def statement_for(
-        self, probe: str, which: str, record: type, values: Mapping[str, Value], names: Mapping[str, Name]
+        self, probe: str, which: str, values: Mapping[str, Value], names: Mapping[str, Name]
     ) -> ProbeStatement:
         """Return one statement. The results are stored under the key ``probe:which``."""
-        statement = self.cache.statement_for(probe, record, values, names, f"{PART}{self.group.name}{PART}{which}")
+        statement = self.cache.statement_for(probe, values, names, f"{PART}{self.group.name}{PART}{which}")
         return replace(statement, probe=f"{probe}:{which}" if which else probe, queue=self.group.name)
 
 
@@ -77,7 +77,7 @@ class StepCounts:
 
     def _statements_by_number(self, number: int, steps: Steps, id_: str, log: _StepLog) -> list[ProbeStatement]:
         names: dict[str, Name] = {"log": (self._group.schema, steps.table), "id": id_}
-        asked = [self._statements.statement_for("group_last", str(number), GroupLastSample, {}, names)]
+        asked = [self._statements.statement_for("group_last", str(number), {}, names)]
         if log.after is None:
             return asked
         for step, condition in steps.steps:
@@ -86,9 +86,7 @@ class StepCounts:
                 "rows": self._statements.names.condition(condition or ALWAYS, table=steps.table),
             }
             values: dict[str, Value] = {"step": step, "after": log.after, "settled": log.before[0]}
-            asked.append(
-                self._statements.statement_for("group_steps", f"{number}:{step}", GroupStepsSample, values, of_step)
-            )
+            asked.append(self._statements.statement_for("group_steps", f"{number}:{step}", values, of_step))
         return asked
 
     def _statements_by_time(
@@ -111,9 +109,7 @@ class StepCounts:
                 "after_ms": round(log.after_s * 1000),
                 "until_ms": round(log.until_s * 1000),
             }
-            asked.append(
-                self._statements.statement_for("group_steps_at", f"{number}:{step}", GroupStepsAtSample, values, names)
-            )
+            asked.append(self._statements.statement_for("group_steps_at", f"{number}:{step}", values, names))
         return asked
 
     def record_results(self, results: Results, server_at: float) -> frozenset[str | None]:

@@ -38,6 +38,8 @@ class StrangeMessages:
         # When the rows were read, if not in this poll: server clock, seconds.
         self.searched_at: float | None = None
         self._server_read_at: float | None = None
+        # Seconds between two readings.
+        self.every_s = 0.0
 
     def statements_for_poll(
         self, found: ResolvedGroup, now: float, rest_s: Callable[[tuple[str, str]], float]
@@ -50,7 +52,8 @@ class StrangeMessages:
         if rows is None:
             self._rows, self._server_read_at = (), None
             return []
-        if now - self._read_at < rest_s((self._group.name, _PROBE)):
+        self.every_s = rest_s((self._group.name, _PROBE))
+        if now - self._read_at < self.every_s:
             return []
         where, known = rows
         column = None if self._state is None else self._state[0]
@@ -63,7 +66,7 @@ class StrangeMessages:
         }
         values: dict[str, Value] = {"limit": _MOST}
         which = repr(where)  # the condition depends on the current labels of an enum
-        return [replace(self._statements.statement_for(_PROBE, which, GroupStrangeSample, values, names), probe=_PROBE)]
+        return [replace(self._statements.statement_for(_PROBE, which, values, names), probe=_PROBE)]
 
     def _rows_to_read(self, found: ResolvedGroup) -> tuple[Condition, Condition] | None:
         """Return the condition for the rows to read, and the condition for rows in a known state.

@@ -15,15 +15,12 @@ from qmon.engines.sql import queries
 from qmon.model.formatting import decode_hex, holds_bytes
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
-from qmon.model.probe_families import probe_family
+from qmon.model.probe_table import probe_family
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.message_samples import (
     DrawerSample,
     MessageDiagnostics,
-    OwnerSample,
-    PrioritySample,
     SweepSample,
-    TriedSample,
 )
 from qmon.model.samples.polled_samples import MessageSample
 from qmon.model.sessions.owners import OwnerFacts, owner_proof
@@ -126,9 +123,7 @@ class MessageProbes:
         sequences = [each for probes in queues.values() for each in (*_ring_sequences(probes), *_id_sequences(probes))]
         if sequences and self._statements.has_probe("drawers"):
             asked.append(
-                self._statements.statement_for(
-                    "drawers", DrawerSample, {"sequences": self._statements.engine.ids_value(sequences)}
-                )
+                self._statements.statement_for("drawers", {"sequences": self._statements.engine.ids_value(sequences)})
             )
         for name, probes in queues.items():
             each = (
@@ -195,7 +190,7 @@ class MessageProbes:
             "vanished": known is not None and known.vanished,
             "limit": MAX_OWNERS,
         }
-        return self._statements.statement_for("owners", OwnerSample, values, names, layout.queue)
+        return self._statements.statement_for("owners", values, names, layout.queue)
 
     def _tried_statement(self, probes: QueueProbes) -> ProbeStatement | None:
         layout, head = probes.layout, probes.head_probe_name
@@ -210,7 +205,7 @@ class MessageProbes:
         if not self._statements.has_probe(probe):
             return None
         values: dict[str, Value] = state_values_for(layout) | {"head": probes.memo.head_bound(), "limit": _NEAR}
-        return self._statements.statement_for(probe, TriedSample, values, probes.names, layout.queue)
+        return self._statements.statement_for(probe, values, probes.names, layout.queue)
 
     def _priority_statement(self, probes: QueueProbes) -> ProbeStatement | None:
         layout, facts = probes.layout, probes.facts
@@ -221,7 +216,7 @@ class MessageProbes:
             return None
         values: dict[str, Value] = state_values_for(layout) | {"limit": _LEVELS}
         names = {**probes.names, "priority": layout.priority}
-        return self._statements.statement_for(probe, PrioritySample, values, names, layout.queue)
+        return self._statements.statement_for(probe, values, names, layout.queue)
 
     def _sweep_statement(self, probes: QueueProbes) -> ProbeStatement | None:
         layout, ring, facts = probes.layout, probes.layout.ring, probes.facts
@@ -249,7 +244,7 @@ class MessageProbes:
             "min_age_s": _MIN_AGE_S,
         }
         names = {**probes.names, "spare": None if facts.spare is None else facts.spare.parts}
-        return self._statements.statement_for("slot_sweep", SweepSample, values, names, layout.queue)
+        return self._statements.statement_for("slot_sweep", values, names, layout.queue)
 
 
 def _is_owned_by_session(probes: QueueProbes) -> bool:

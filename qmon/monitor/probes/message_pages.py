@@ -121,11 +121,7 @@ def _state_statements(
         "walk": _scan_limit(layout, path, listing, one, more),
         "limit": one.size + 1,
     }
-    return [
-        statements.uncached_statement_for(
-            SPLIT_PAGE_PROBE if split else PAGE_PROBE, ListedSample, values, names, layout.queue
-        )
-    ]
+    return [statements.uncached_statement_for(SPLIT_PAGE_PROBE if split else PAGE_PROBE, values, names, layout.queue)]
 
 
 def page_from_results(probes: QueueProbes, listing: PageRequest, results: Results) -> Page | None:
@@ -231,7 +227,7 @@ def _group_state_statement(
         "walk": MAX_ROWS_READ,
         "limit": one.size + 1,
     }
-    return statements.uncached_statement_for(GROUP_PAGE_PROBE, ListedSample, values, names, layout.queue)
+    return statements.uncached_statement_for(GROUP_PAGE_PROBE, values, names, layout.queue)
 
 
 def group_page_from_results(
@@ -405,7 +401,7 @@ def statements_for_ring_page(
         "limit": PAGE_SIZE + 1,
     }
     probe = RING_PAGE_PROBE if layout.data_table is None else SPLIT_RING_PAGE_PROBE
-    return [statements.uncached_statement_for(probe, ListedSample, values, names, layout.queue)]
+    return [statements.uncached_statement_for(probe, values, names, layout.queue)]
 
 
 def ring_page_from_results(

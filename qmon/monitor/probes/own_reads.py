@@ -4,27 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from qmon.engines.base import Bound, Connection, Rows
 from qmon.engines.result_records import to_records
 from qmon.model.rates.queue_use import IndexKey
-from qmon.model.samples.usage_samples import UseSample
+from qmon.model.samples.usage_samples import OwnUse, UseSample
 from qmon.monitor.probes.probe_statements import StatementCache
-
-
-@dataclass(frozen=True, slots=True)
-class OwnUse:
-    """One row per table or index: the reads of our own session.
-
-    The server's totals do not include these scans, rows and pages yet.
-    """
-
-    table_id: int
-    index_id: int
-    scans: int
-    rows_read: int
-    pages: int
 
 
 class OwnUses:
@@ -46,9 +32,7 @@ class OwnUses:
         if not statements.has_probe("own_uses"):
             return connection.fetch_batch(bounds)
         asked = statements.engine.ids_value(tables)
-        *found, own = connection.fetch_batch(
-            [*bounds, statements.statement_for("own_uses", OwnUse, {"tables": asked}).bound]
-        )
+        *found, own = connection.fetch_batch([*bounds, statements.statement_for("own_uses", {"tables": asked}).bound])
         with self._lock:
             for use in to_records(OwnUse, own):
                 scans, rows, pages = self._read.get((use.table_id, use.index_id), (0, 0, 0))

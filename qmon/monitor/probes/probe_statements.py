@@ -11,8 +11,8 @@ from qmon.engines.base import Bound, Engine, Statement, Value
 from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.model.groups.conditions import TableColumn
+from qmon.model.probe_table import PROBES
 from qmon.model.samples.polled_samples import CounterSample, SequenceSample
-from qmon.monitor.probes.target_probes import TARGET_PROBES
 
 # Separates a probe's name from its part.
 PART: Final = "@"
@@ -55,12 +55,15 @@ class StatementCache:
 
     def has_probe(self, probe: str) -> bool:
         """Return whether this engine, at this version, has the probe."""
-        return queries.has_query(self.engine.name, f"probe/{probe}", self.version)
+        return queries.has_query(self.engine.name, _query_name(probe), self.version)
+
+    def required_names(self, probe: str) -> frozenset[str]:
+        """Return the names without which the probe has no statement."""
+        return queries.load_query(self.engine.name, _query_name(probe), self.version).required
 
     def statement_for(
         self,
         probe: str,
-        record: type,
         values: Mapping[str, Value] | None = None,
         names: Mapping[str, Name] | None = None,
         queue: str = "",
@@ -68,32 +71,32 @@ class StatementCache:
         """Return the statement for one probe of one queue. ``names`` may contain unused names."""
         statement = self._rendered.get((queue, probe))
         if statement is None:
-            query = queries.load_query(self.engine.name, f"probe/{probe}", self.version)
+            query = queries.load_query(self.engine.name, _query_name(probe), self.version)
             wanted = {name: (names or {}).get(name) for name in query.names}
             statement = self._rendered[queue, probe] = queries.render(query, wanted, self.engine)
         bound = {name: value for name, value in (values or {}).items() if name in statement.parameters}
-        return ProbeStatement(probe, record, Bound(statement, bound), queue)
+        return ProbeStatement(probe, PROBES[probe].record, Bound(statement, bound), queue)
 
     def uncached_statement_for(
-        self, probe: str, record: type, values: Mapping[str, Value], names: Mapping[str, Name], queue: str
+        self, probe: str, values: Mapping[str, Value], names: Mapping[str, Name], queue: str
     ) -> ProbeStatement:
         """Return a statement whose text differs from poll to poll, without caching it."""
         query = queries.load_query(self.engine.name, f"probe/{probe}", self.version)
         statement = queries.render(query, {name: names.get(name) for name in query.names}, self.engine)
-        return ProbeStatement(probe, record, Bound(statement, values), queue)
+        return ProbeStatement(probe, PROBES[probe].record, Bound(statement, values), queue)
 
     def statement_for_target(self, probe: str, values: Mapping[str, Value] | None = None) -> ProbeStatement:
         """Return the statement for one of ``TARGET_PROBES``. ``values`` replace the values that the probe declares."""
-        declared = TARGET_PROBES[probe]
+        declared = PROBES[probe]
         ids: dict[str, Value] = {declared.ids: self.engine.ids_value((0,))} if declared.ids else {}
-        return self.statement_for(probe, declared.record, {**ids, **declared.values, **(values or {})})
+        return self.statement_for(probe, {**ids, **declared.values, **(values or {})})
 
     def optional_statements_for(self, probe: str, values: Mapping[str, Value] | None = None) -> list[ProbeStatement]:
         """Return the statement of ``statement_for_target``; empty if this engine, at this version, lacks the probe."""
         return [self.statement_for_target(probe, values)] if self.has_probe(probe) else []
 
     def statements_for_tables(
-        self, probe: str, record: type, tables: Sequence[int], names: Mapping[int, Mapping[str, Name]] | None = None
+        self, probe: str, tables: Sequence[int], names: Mapping[int, Mapping[str, Name]] | None = None
     ) -> list[ProbeStatement]:
         """Return the statements of a probe about tables: a single statement if the engine allows it, or one per table.
 
@@ -104,13 +107,18 @@ class StatementCache:
             return []
         query = queries.load_query(self.engine.name, f"probe/{probe}", self.version)
         if "table_id" not in query.parameters:
-            return [self.statement_for(probe, record, {"tables": self.engine.ids_value(tables)})]
+            return [self.statement_for(probe, {"tables": self.engine.ids_value(tables)})]
         own = names or {}
         asked = [
-            (str(i), self.statement_for(probe, record, {"table_id": i}, own.get(i), f"{PART}{i}"))
+            (str(i), self.statement_for(probe, {"table_id": i}, own.get(i), f"{PART}{i}"))
             for i in dict.fromkeys(tables)
         ]
         return [replace(statement, queue="", part=part) for part, statement in asked]
+
+
+def _query_name(probe: str) -> str:
+    declared = PROBES.get(probe)
+    return f"probe/{probe if declared is None else declared.query or probe}"
 
 
 def first_record(results: Results, probe: str, queue: str = "") -> Any:

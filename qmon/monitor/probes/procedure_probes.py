@@ -7,7 +7,7 @@ from typing import Final
 
 from qmon.model.layout.layout import Layout
 from qmon.model.rates.procedure_reads import verb_for
-from qmon.model.samples.usage_samples import NamingSample, ProcedureReads, ReadsSample, RoutineSample
+from qmon.model.samples.usage_samples import NamingSample, ProcedureReads, ReadsSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache
 from qmon.monitor.probes.queue_probes import QueueProbes
@@ -65,12 +65,12 @@ class ProcedureProbes:
             routines = {verb: probes.layout.routine_for(verb) for verb in _VERBS}
             if any(routines.values()):
                 parts = {verb: None if routine is None else routine.parts for verb, routine in routines.items()}
-                asked.append(self._statements.statement_for(_NAMED, RoutineSample, names=parts, queue=name))
+                asked.append(self._statements.statement_for(_NAMED, names=parts, queue=name))
             elif probes.layout.ring is None:
                 self._tables[probes.facts.table_id] = name
         if self._tables:
             ids = self._statements.engine.ids_value(list(self._tables))
-            asked.append(self._statements.statement_for(_NAMING, NamingSample, {"tables": ids}))
+            asked.append(self._statements.statement_for(_NAMING, {"tables": ids}))
         return asked
 
     def record_results(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from qmon.model.probe_constants import COUNT_LIMIT
-from qmon.model.samples.group_samples import BlockedMessages
 from qmon.model.samples.polled_samples import HeadSample, RingSample, StateValueSample, WalkSample
 
 # Rows read to count messages. One row above the limit shows that there are more messages than the limit.
@@ -23,9 +22,9 @@ class QueueMemo:
     dead rows). ``still``: number of polls with the same head. ``counted``: rows counted with the newest head.
     ``denied``: number of consecutive readings in which the server's own row count was 0 although there were rows.
     ``counted_apart``: rows beyond the limit are counted by the server or by a scan, so most polls need not count up to
-    the limit. ``extra``: for each figure (``scheduled``, ``dead``), the count and its time (server clock, seconds).
-    ``strange``: the unknown states in the last reading. ``strange_at``: the time of that reading, or of the first poll
-    (server clock, seconds). ``blocked``: the blocked messages, and the time when they were counted.
+    the limit. ``asked_at``: when each probe that is not read in each poll was last asked (our clock, seconds).
+    ``kept``: for each indexed probe, its last row and the time (server clock, seconds). ``strange``: the unknown states
+    in the last reading. ``strange_at``: the time of that reading, or of the first poll (server clock, seconds).
     ``counted_whole_at``: the time when the last full count of the table was recorded, server clock, seconds. ``span``:
     the distance between the positions of a ring in the newest poll. ``idle``: no message was ready or in progress in
     the last reading. ``may_be_empty``: the last full count found no message that was ready, in progress or in an
@@ -38,11 +37,10 @@ class QueueMemo:
     head_limit: int = COUNT_ROWS
     bounded: bool = False
     bounds: deque[str] = field(default_factory=lambda: deque(maxlen=_BOUND_LAG))
-    counted_at: float = float("-inf")
-    extra: dict[str, tuple[int, float]] = field(default_factory=dict)
+    asked_at: dict[str, float] = field(default_factory=dict)
+    kept: dict[str, tuple[Any, float]] = field(default_factory=dict)
     strange: tuple[StateValueSample, ...] = ()
     strange_at: float | None = None
-    blocked: tuple[BlockedMessages | None, float | None] = (None, None)
     head_id: str | None = None
     still: int = 0
     counted: int = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 from zlib import crc32
 
@@ -12,25 +12,19 @@ from qmon.engines.sql.queries import Name
 from qmon.model.counts import TableCount
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
-from qmon.model.probe_constants import BLOCKED_PROBE, COUNTING_BRIEF_S, COUNTING_S, HELD_AT_LEAST, ring_probe
+from qmon.model.probe import Probe
+from qmon.model.probe_constants import HELD_AT_LEAST, ring_probe
+from qmon.model.probe_table import INDEXED_PROBES, PROBES
 from qmon.model.rates.flow import pops_in_transaction
+from qmon.model.reasons import Reason
 from qmon.model.samples.listing_samples import PageRequest
 from qmon.model.samples.polled_samples import (
-    CountSample,
     DepthSample,
-    EmptySample,
     HeadSample,
-    HeldSample,
-    MessageSample,
-    NewestIdSample,
-    ProgressIdSample,
-    ProgressSample,
-    RingSample,
-    StateValueSample,
     WalkSample,
 )
 from qmon.monitor.probes.probe_names import probe_names_for, state_values_for
-from qmon.monitor.probes.probe_statements import PART, ProbeStatement, Results, StatementCache, first_record
+from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache, first_record
 from qmon.monitor.probes.queue_memo import COUNT_ROWS, QueueMemo
 
 _RECOUNT_EVERY: Final = 5
@@ -65,9 +59,6 @@ _LIST_PROBES: Final = {
     "head_state": "messages_ready",
 }
 
-# Probes that return a `WalkSample`.
-WALK_PROBES: Final = frozenset({"head_walk", "head_any"})
-
 # If a table without usable indexes has at most this many pages (2 MB, about 2 ms), a poll checks whether it is empty.
 _EMPTY_PAGES: Final = 256
 
@@ -94,6 +85,18 @@ class QueueProbes:
         self.page_read: PageRequest | None = None
         self._statements = statements
         self.names: Mapping[str, Name] = probe_names_for(spec.layout, spec.facts)
+        # The indexed probes of this queue, with the names of their variants.
+        self._indexed: list[tuple[Probe, str]] = []
+        # Why the other indexed probes cannot be read, keyed by probe.
+        self.unread: dict[str, Reason] = {}
+        for probe in INDEXED_PROBES:
+            name = f"{probe.name}_state" if spec.layout.state is not None else probe.name
+            name = name if name in probe.variants else probe.name
+            why = self._why_not_read(probe, name)
+            if why is None:
+                self._indexed.append((probe, name))
+            else:
+                self.unread[probe.name] = why
 
     @property
     def head_probe_name(self) -> str | None:
@@ -123,10 +126,10 @@ class QueueProbes:
             return None
         return self._probe_name_for_head(_HELD_PROBES) or self._probe_name_for_head(_UNSEEN_PROBES)
 
-    def statement_for_invisible_locked_rows(self, probe: str, record_type: type, row_locations: str) -> ProbeStatement:
+    def statement_for_invisible_locked_rows(self, probe: str, row_locations: str) -> ProbeStatement:
         """Return the statement that finds the locks at these places whose rows are not visible."""
         values: dict[str, Value] = {"limit": max(self.memo.head_limit, HELD_AT_LEAST), "places": row_locations}
-        return self._statement_for(probe, record_type, values)
+        return self._statement_for(probe, values)
 
     def _probe_name_for_head(self, names_by_head: Mapping[str, str]) -> str | None:
         """Return the probe that matches the head probe. The head of a stack is its newest row."""
@@ -148,16 +151,17 @@ class QueueProbes:
         asked = self._ring_statements(session_count)
         asked += self._head_and_locked_statements(only_presence=only_presence)
         asked += self._progress_statements(only_presence=only_presence)
-        asked += self._blocked_state_statements()
         asked += self._server_count_statements()
         asked += self._empty_statements()
-        counts = now - self.memo.counted_at >= (COUNTING_BRIEF_S if only_presence else COUNTING_S)
-        if counts:
-            asked += self._scheduled_and_dead_statements()
-            self.memo.counted_at = now
+        asked += [
+            self._indexed_statement(probe, name)
+            for probe, name in self._indexed
+            if self._is_due(probe, now, only_presence=only_presence)
+        ]
+        is_due = self._is_due(PROBES["states"], now, only_presence=only_presence)
         # If the known state values come from rows, a row may have a new value. No figure includes such rows until the
         # value is known.
-        if counts or (not only_presence and self.layout.state is not None and self.layout.state.learnt):
+        if is_due or (not only_presence and self.layout.state is not None and self.layout.state.learnt):
             asked += self._state_value_statements()
         if message_limit:
             asked += self._message_statements(message_limit)
@@ -166,7 +170,7 @@ class QueueProbes:
     def statements_for_newest_id(self) -> list[ProbeStatement]:
         """Return the statement for the newest id if no sequence can be read, as on a standby."""
         asked = self.facts.newest_id_seek and self._statements.has_probe("newest_id")
-        return [self._statement_for("newest_id", NewestIdSample, {})] if asked else []
+        return [self._statement_for("newest_id", {})] if asked else []
 
     @property
     def can_list_rows(self) -> bool:
@@ -179,15 +183,11 @@ class QueueProbes:
             if self.facts.pop_sequence_id is None or not self.can_seek_slots:
                 return []
             probe = "messages_ring" if layout.data_table is None else "messages_ring_split"
-            return [
-                self._statement_for(
-                    probe, MessageSample, {"limit": message_limit, "pop_sequences": self.pop_sequence_ids}
-                )
-            ]
+            return [self._statement_for(probe, {"limit": message_limit, "pop_sequences": self.pop_sequence_ids})]
         if pops_in_transaction(layout):
             listed = self._probe_name_for_head(_LIST_PROBES)
             values: dict[str, Value] = {"limit": message_limit, "head": self.memo.head_bound()}
-            return [self._statement_for(listed, MessageSample, values)] if listed else []
+            return [self._statement_for(listed, values)] if listed else []
         if state is None or state.in_progress is None or layout.id is None or "progress" not in self.facts.indexes:
             return []
         split = (
@@ -195,11 +195,7 @@ class QueueProbes:
             and layout.data_id is not None
             and self._statements.has_probe("messages_split")
         )
-        return [
-            self._statement_for(
-                "messages_split" if split else "messages_state", MessageSample, {"limit": message_limit}
-            )
-        ]
+        return [self._statement_for("messages_split" if split else "messages_state", {"limit": message_limit})]
 
     @property
     def pop_sequence_ids(self) -> str:
@@ -225,7 +221,7 @@ class QueueProbes:
             "pop_sequence": str(facts.pop_sequence_id),
             "pop_sequences": self.pop_sequence_ids,
         }
-        return [self._statement_for(probe, RingSample, {**values, "window": window})]
+        return [self._statement_for(probe, {**values, "window": window})]
 
     def is_idle(self, results: Results) -> bool:
         """Return whether this poll has found no message that is ready or in progress."""
@@ -249,12 +245,12 @@ class QueueProbes:
         recount = memo.polls % _RECOUNT_EVERY == crc32(self.layout.queue.encode()) % _RECOUNT_EVERY
         memo.head_limit = COUNT_ROWS if not memo.over_limit or recount or not memo.counted_apart else 1
         values: dict[str, Value] = {"limit": memo.head_limit, "head": memo.head_bound()}
-        if probe in WALK_PROBES:
+        if PROBES[probe].record is WalkSample:
             values |= {"walk": _WALK, "table_id": self.facts.table_id}
-        asked = [self._statement_for(probe, WalkSample if probe in WALK_PROBES else HeadSample, values)]
+        asked = [self._statement_for(probe, values)]
         if not only_presence and (held := self.locked_rows_probe_name) is not None and held in _HELD_PROBES.values():
             limit = max(memo.head_limit, HELD_AT_LEAST)
-            asked.append(self._statement_for(held, HeldSample, {"limit": limit, "head": memo.head_bound()}))
+            asked.append(self._statement_for(held, {"limit": limit, "head": memo.head_bound()}))
         return asked
 
     def _server_count_statements(self) -> list[ProbeStatement]:
@@ -264,7 +260,7 @@ class QueueProbes:
         if self.memo.denied >= _DENIED:
             return []
         values: dict[str, Value] = {"table_id": self.facts.table_id, "all_rows": self.layout.state is None}
-        return [self._statement_for("depth", DepthSample, values)]
+        return [self._statement_for("depth", values)]
 
     @property
     def _empty_probe_name(self) -> str:
@@ -276,7 +272,7 @@ class QueueProbes:
         if not (counted and self.memo.may_be_empty and self._statements.has_probe(self._empty_probe_name)):
             return []
         values: dict[str, Value] = {"table_id": self.facts.table_id, "pages": _EMPTY_PAGES}
-        return [self._statement_for(self._empty_probe_name, EmptySample, values)]
+        return [self._statement_for(self._empty_probe_name, values)]
 
     def is_empty(self, results: Results) -> bool:
         """Return whether this poll has found no message that is ready, in progress, blocked or in an unknown state."""
@@ -315,9 +311,9 @@ class QueueProbes:
             return []
         asked = []
         values: dict[str, Value] = {"limit": COUNT_ROWS}
-        asked.append(self._statement_for(self._progress_probe_name, ProgressSample, values))
+        asked.append(self._statement_for(self._progress_probe_name, values))
         if not only_presence and not self.layout.has_known_time(self.layout.started_at) and self.layout.id is not None:
-            asked.append(self._statement_for("progress_ids", ProgressIdSample, values))
+            asked.append(self._statement_for("progress_ids", values))
         return asked
 
     @property
@@ -325,35 +321,56 @@ class QueueProbes:
         """Whether an index sorts the messages by start time, longest-running first."""
         return "stuck" in self.facts.indexes and self.layout.started_at is not None
 
-    def _blocked_state_statements(self) -> list[ProbeStatement]:
-        state = self.layout.state
-        if state is None or state.blocked is None or "blocked" not in self.facts.indexes:
-            return []
-        values: dict[str, Value] = {"limit": COUNT_ROWS, "value": state.blocked}
-        names = {**self.names, "dead_index": self.facts.index_for("blocked")}
-        queue = self.layout.queue
-        made = self._statements.statement_for("in_state", CountSample, values, names, f"{queue}{PART}{BLOCKED_PROBE}")
-        return [replace(made, probe=BLOCKED_PROBE, queue=queue)]
+    def _indexed_statement(self, probe: Probe, name: str) -> ProbeStatement:
+        values = state_values_for(self.layout) | {"limit": COUNT_ROWS, "head": self.memo.head_bound()}
+        if probe.state:
+            values["value"] = getattr(self.layout.state, probe.state)
+        return self._statements.statement_for(name, values, self._names_for(probe), self.layout.queue)
 
-    def _scheduled_and_dead_statements(self) -> list[ProbeStatement]:
-        asked = []
-        if self.layout.due_at is not None and "due" in self.facts.indexes:
-            probe = "scheduled_state" if self.layout.state is not None else "scheduled"
-            asked.append(self._statement_for(probe, CountSample, {"limit": COUNT_ROWS}))
-        if self.layout.state is not None and self.layout.state.dead is not None and "dead" in self.facts.indexes:
-            asked.append(
-                self._statement_for("in_state", CountSample, {"limit": COUNT_ROWS, "value": self.layout.state.dead})
-            )
-        return asked
+    def _names_for(self, probe: Probe) -> Mapping[str, Name]:
+        """Return the names for an indexed probe. A probe that counts a state names the index of this state."""
+        return {**self.names, "dead_index": self.facts.index_for(probe.index)} if probe.state else self.names
+
+    def _is_due(self, probe: Probe, now: float, *, only_presence: bool) -> bool:
+        """Return whether to read a probe in this poll. If so, its interval begins now."""
+        if now - self.memo.asked_at.get(probe.name, float("-inf")) < (
+            probe.in_turns_s if only_presence else probe.every_s
+        ):
+            return False
+        self.memo.asked_at[probe.name] = now
+        return True
+
+    def record_unreached(self, name: str) -> None:
+        """Read this probe again in the next poll, because this poll did not reach it."""
+        self.memo.asked_at.pop(PROBES[name].name if name in PROBES else name, None)
+
+    def keep_rows(self, results: Results, now_at: float) -> None:
+        """Keep the rows of indexed probes that this poll has read. ``now_at``: server clock, seconds."""
+        for probe, name in self._indexed:
+            if (row := first_record(results, name, self.layout.queue)) is not None:
+                self.memo.kept[probe.name] = row, now_at
+
+    def _why_not_read(self, probe: Probe, name: str) -> Reason | None:
+        """Return why an indexed probe cannot be read from this queue; ``None`` if it can be read."""
+        layout = self.layout
+        if not self._statements.has_probe(name):
+            return Reason.SERVER_DOES_NOT_SAY
+        if layout.ring is not None or (probe.state and getattr(layout.state, probe.state, None) is None):
+            return Reason.NOT_IN_TABLE
+        if probe.index not in self.facts.indexes:
+            return Reason.NO_INDEX_FOR_FIGURE
+        names = self._names_for(probe)
+        is_missing = any(each in names and names[each] is None for each in self._statements.required_names(name))
+        return Reason.NOT_IN_TABLE if is_missing else None
 
     def _state_value_statements(self) -> list[ProbeStatement]:
         if self.layout.state is None or "states" not in self.facts.indexes or not self._statements.has_probe("states"):
             return []
-        return [self._statement_for("states", StateValueSample, {"limit": COUNT_ROWS})]
+        return [self._statement_for("states", {"limit": COUNT_ROWS})]
 
-    def _statement_for(self, probe: str, record_type: type, values: dict[str, Value]) -> ProbeStatement:
+    def _statement_for(self, probe: str, values: dict[str, Value]) -> ProbeStatement:
         return self._statements.statement_for(
-            probe, record_type, {**state_values_for(self.layout), **values}, self.names, self.layout.queue
+            probe, {**state_values_for(self.layout), **values}, self.names, self.layout.queue
         )
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from qmon.model.layout.layout import Layout
 from qmon.model.probe_constants import LOCKS_S
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.message_samples import TriedSample
-from qmon.model.samples.polled_samples import HeldSample
+from qmon.model.samples.polled_samples import HeldSample, LockSample, UnseenSample
 from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache
 from qmon.monitor.probes.queue_probes import STILL_POLLS, QueueProbes
 from qmon.monitor.source import Focus
@@ -24,31 +24,6 @@ _PROBE: Final = "locks"
 _PLACES: Final = 1000
 _NO_TABLE: Final = 0
 _TRIED: Final = ("tried", "tried_state")
-
-
-@dataclass(frozen=True, slots=True)
-class LockSample:
-    """One row per lock on a row of a queue's table. ``locks``: all locks of this kind held by ``xid``.
-
-    ``taken``: the lock is exclusive, on a row that was deleted, changed or added. Otherwise, the lock is on a row that
-    is about to be changed. ``table_id`` 0: not a lock, but a sign that the database uses optimized locking.
-    """
-
-    table_id: int
-    index_id: int
-    name: str | None
-    xid: str
-    taken: bool
-    place: str
-    locks: int
-
-
-@dataclass(frozen=True, slots=True)
-class UnseenSample:
-    """One sample per lock whose table row is not visible. ``keys``: the number of locks for one row of the queue."""
-
-    place: str
-    keys: int
 
 
 class RowLocks:
@@ -85,7 +60,7 @@ class RowLocks:
             return []
         self._asked_at = now
         tables = self._statements.engine.ids_value(sorted({probes.facts.table_id for probes in asked.values()}))
-        return [self._statements.statement_for(_PROBE, LockSample, {"tables": tables, "places": _PLACES})]
+        return [self._statements.statement_for(_PROBE, {"tables": tables, "places": _PLACES})]
 
     def may_hide_rows(self, layout: Layout) -> bool:
         """Return whether transactions may hold rows of this queue without a lock that the server shows.
@@ -105,7 +80,7 @@ class RowLocks:
             return []
         return [
             *self.statements_for_poll(float("inf"), {name: probes}, Focus()),
-            probes.statement_for_invisible_locked_rows(probes.locked_rows_probe_name, UnseenSample, ""),
+            probes.statement_for_invisible_locked_rows(probes.locked_rows_probe_name, ""),
         ]
 
     def record_results(
@@ -129,7 +104,7 @@ class RowLocks:
             if places and probes.locked_rows_probe_name is not None:
                 checks.append(
                     probes.statement_for_invisible_locked_rows(
-                        probes.locked_rows_probe_name, UnseenSample, self._statements.engine.texts_value(places)
+                        probes.locked_rows_probe_name, self._statements.engine.texts_value(places)
                     )
                 )
         found = ask(checks) if checks else {}

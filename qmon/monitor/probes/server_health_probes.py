@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from qmon.engines.base import Value
+from qmon.model.probe import Scope
+from qmon.model.probe_table import POOL_LIMITS, PROBES, SETTINGS
 from qmon.model.samples.server_state_samples import ServerState
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache, first_record
-from qmon.monitor.probes.target_probes import POOL_LIMITS, SETTINGS, TARGET_PROBES
 
 # Seconds between two readings of each probe.
-READ_EVERY_S: Final = {name: probe.every_s for name, probe in TARGET_PROBES.items() if probe.every_s}
+READ_EVERY_S: Final = {name: probe.every_s for name, probe in PROBES.items() if probe.scope is Scope.HEALTH}
 
 # If a value cannot be read again, the old value is shown for this many intervals of its probe.
 _STALE: Final = 3.0
@@ -50,7 +51,7 @@ class ServerHealthProbes:
         due = [
             probe
             for probe in self._supported
-            if now - self._asked_at[probe] >= READ_EVERY_S[probe] and (self._pooled or not TARGET_PROBES[probe].in_pool)
+            if now - self._asked_at[probe] >= READ_EVERY_S[probe] and (self._pooled or not PROBES[probe].in_pool)
         ]
         self._asked_at |= dict.fromkeys(due, now)
         about: dict[str, dict[str, Value]] = {}

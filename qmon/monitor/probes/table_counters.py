@@ -18,8 +18,8 @@ def statements_for_counters(
 
     ``names``: see ``StatementCache.statements_for_tables``.
     """
-    own = statements.statements_for_tables(TABLE_COUNTERS_PROBE, TableCounterSample, tables, names)
-    return own or statements.statements_for_tables("counters", CounterSample, tables, names)
+    own = statements.statements_for_tables(TABLE_COUNTERS_PROBE, tables, names)
+    return own or statements.statements_for_tables("counters", tables, names)
 
 
 def split_results(results: Results) -> None:

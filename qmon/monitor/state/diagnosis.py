@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Collection
+from dataclasses import fields, replace
 from typing import Final
 
 from qmon.model.evidence import NO_QUEUE_EVIDENCE, Archiving, Motion, QueueEvidence, Repeated
@@ -12,7 +12,7 @@ from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import Side
 from qmon.model.probe_constants import COUNT_LIMIT
-from qmon.model.probe_families import is_probe_of
+from qmon.model.probe_table import is_probe_of, probes_for
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.client_samples import MOST_CLIENTS
 from qmon.model.samples.polled_samples import CounterSample
@@ -43,22 +43,13 @@ _RUNS: Final = 8
 
 # If no deletion is counted, and live and inserted rows differ by at most this factor, no row was ever deleted.
 _KEPT_SHARE: Final = 0.9
-_ROWS: Final = ("owners", "tried")
 _SWEEP: Final = "slot_sweep"
-_DONE: Final = ("counters", "table_counters", "head", "progress")
-_HOLDERS: Final = ("counters", "table_counters", "head", "held", "unseen", "locks", "writers", "waits", "blocking")
 
 # The probes, or families of probes, that read each field of `QueueEvidence`.
-EVIDENCE_PROBES: Final[Mapping[str, tuple[str, ...]]] = {
-    "owners": _ROWS,
-    "repeated": _ROWS,
-    "crashes": _ROWS,
-    "twice": (*_ROWS, "clients"),
-    "ring_loss": (_SWEEP,),
-    "starved": ("priorities",),
-    "archiving": _DONE,
-    "motion": ("head",),
-}
+EVIDENCE_PROBES: Final = {field.name: probes for field in fields(QueueEvidence) if (probes := probes_for(field.name))}
+_ROWS: Final = EVIDENCE_PROBES["owners"]
+_DONE: Final = EVIDENCE_PROBES["archiving"]
+_LOCKS: Final = probes_for("locked")
 
 
 class QueueDiagnosis:
@@ -147,7 +138,7 @@ class QueueDiagnosis:
             *failing_probes(samples, snapshot),
         )
         unseen = snapshot.blocking is None or (bool(samples.locked) and snapshot.writers is None)
-        unseen = unseen or any(is_probe_of(probe, _HOLDERS) for probe in missed)
+        unseen = unseen or any(is_probe_of(probe, _LOCKS) for probe in missed)
         if found is not None or not unseen or at - self._locked[0] > _STALE_S:
             self._locked = at, found
         return self._locked[1]

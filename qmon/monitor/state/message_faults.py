@@ -8,7 +8,7 @@ from typing import Final
 from qmon.model.evidence import Crashes, DoubleDelivery, Repeated, Starved
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.client_samples import ClientSample
-from qmon.model.samples.message_samples import MessageDiagnostics
+from qmon.model.samples.message_samples import MessageDiagnostics, OwnerSample, TriedSample
 from qmon.model.samples.polled_samples import HeadSample
 from qmon.model.snapshot import Snapshot
 
@@ -65,6 +65,7 @@ class _Case:
     first_at: float
     attempts: int | None
     mark: str
+    error: str | None = None
     failures: int = 0
     missed: int = 0
     away: bool = False
@@ -89,10 +90,10 @@ class TriesTrack:
         for case in self._cases.values():
             case.missed += 1
         if messages.tried is not None:
-            self._record_attempt(messages.tried.id, messages.tried.attempts, messages.tried.mark, at)
+            self._record_attempt(messages.tried, messages.tried.mark, at)
         for owner in messages.owners or ():
             if owner.attempts is not None and (owner.attempts > 1 or owner.id in self._cases):
-                self._record_attempt(owner.id, owner.attempts, "", at)
+                self._record_attempt(owner, "", at)
         for id, case in self._cases.items():
             gone = head is not None and case.attempts is None and _is_before_head(id, head.head_id)
             case.away = case.missed > 0 and (case.away or gone)
@@ -105,14 +106,15 @@ class TriesTrack:
         if worst is None or not self._cases[worst].failures:
             return None
         case = self._cases[worst]
-        return Repeated(worst, case.failures, at - case.first_at, case.attempts)
+        return Repeated(worst, case.failures, at - case.first_at, case.attempts, case.error)
 
-    def _record_attempt(self, id: str, attempts: int | None, mark: str, at: float) -> None:
-        case = self._cases.get(id)
+    def _record_attempt(self, row: TriedSample | OwnerSample, mark: str, at: float) -> None:
+        attempts, case = row.attempts, self._cases.get(row.id)
         if case is None:
-            self._cases[id] = _Case(at, attempts, mark, seen_at=at)
+            self._cases[row.id] = _Case(at, attempts, mark, row.error, seen_at=at)
             return
         case.missed, case.seen_at = 0, at
+        case.error = row.error or case.error
         if attempts is not None:
             case.failures += max(0, attempts - (case.attempts or 0))
             case.attempts = attempts

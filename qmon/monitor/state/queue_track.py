@@ -15,7 +15,7 @@ from qmon.model.forecast import UNMOVED, Forecast, Trend, forecast_drain
 from qmon.model.formatting import duration
 from qmon.model.operation_records import pauses_for
 from qmon.model.probe_constants import COUNT_LIMIT, TABLE_COUNTERS_PROBE, ring_probe
-from qmon.model.probe_families import is_probe_of
+from qmon.model.probe_table import is_probe_of
 from qmon.model.rates.counter_resets import UsesByIndex, may_be_reset
 from qmon.model.rates.flow import Flow, MovedMessages, pops_in_transaction, ring_flow, ring_ready, steps_flow
 from qmon.model.reasons import Reason
@@ -28,6 +28,7 @@ from qmon.model.verdicts.judge import CANNOT_TELL, STANDSTILL_CODES, EvidenceSpa
 from qmon.model.view import QueueView
 from qmon.monitor.state import sample_figures, stale_figures
 from qmon.monitor.state.diagnosis import QueueDiagnosis
+from qmon.monitor.state.failed_pushes import FailedPushTrack
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
 from qmon.monitor.state.held_rows import HeldRows, HeldRowsTrack
 from qmon.monitor.state.rates.id_rates import IdRates
@@ -83,6 +84,7 @@ class QueueTrack:
         self._diagnosis = QueueDiagnosis()
         self._trend = TrendTrack()
         self._silence = SilenceTrack()
+        self._pushes = FailedPushTrack()
         self._due = DueTrack()
         self._use = UseTrack()
         self._stale = StaleFigures()
@@ -554,6 +556,9 @@ class QueueTrack:
         known = replace(
             given.queue,
             silence=self._silence.record_poll(at, flow.pushed if flow else None),
+            failed_pushes=None
+            if given.samples is None
+            else self._pushes.record_poll(at, self._prev, given.samples, flow, given.target.rollbacks),
             due_later=self._due.record_poll(at, flow, given.ready, scheduled),
         )
         if given.ready.value is None or given.ready.at_least:

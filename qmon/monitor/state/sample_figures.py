@@ -343,7 +343,8 @@ def counted_figure(
 def unknown_states_figure(samples: QueueSamples, at: float) -> Figure:
     """Return the number of messages in unknown states, with the age of the reading."""
     count = 0 if samples.strange is None else samples.strange.counted
-    return counted_figure(samples, count, "in_unknown_states", None, at, samples.strange_at)
+    found = counted_figure(samples, count, "in_unknown_states", None, at, samples.strange_at)
+    return replace(found, every_s=samples.strange_every_s)
 
 
 def blocked_figures(samples: QueueSamples, at: float) -> dict[str, Figure]:

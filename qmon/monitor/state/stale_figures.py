@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import Any, Final
 
@@ -10,16 +10,8 @@ from qmon.model.figure import Figure, Verdict
 from qmon.model.forecast import Forecast, Trend
 from qmon.model.formatting import duration, time_of_day
 from qmon.model.layout.layout import Layout
-from qmon.model.probe_constants import (
-    BLOCKED_PROBE,
-    COUNTING_BRIEF_S,
-    COUNTING_S,
-    SIZES_TURN_S,
-    STATISTICS_S,
-    TABLE_COUNTERS_PROBE,
-    ring_probe,
-)
-from qmon.model.probe_families import is_probe_of, probe_family
+from qmon.model.probe_constants import ring_probe
+from qmon.model.probe_table import PROBES, is_probe_of, probe_family, probes_for
 from qmon.model.rates.counter_resets import may_be_reset
 from qmon.model.reasons import Reason
 from qmon.model.samples.polled_samples import CounterSample, PauseSample
@@ -102,34 +94,15 @@ def is_flow_unread(samples: QueueSamples, before: QueueSamples) -> bool:
     return samples.ring is None if before.ring is not None else samples.counters is None and before.counters is not None
 
 
-_HEAD: Final = ("head", "ring", "depth")
-_OF_HOLDERS: Final = ("held", "unseen", "locks", "writers")
-_GROUP: Final = "group_states:"
+_READ_FIGURES: Final = (*_NAMES, "rates", "in_unknown_states")
 
 # The probes, or families of probes, that read each figure of `QueueView`.
-_READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
-    "ready": (*_HEAD, f"{_GROUP}ready"),
-    "oldest": (*_HEAD, f"{_GROUP}ready"),
-    "gap": _HEAD,
-    "fill": _HEAD,
-    "in_progress": (*_HEAD, _PROGRESS, *_OF_HOLDERS, f"{_GROUP}in_progress"),
-    "stuck": (*_HEAD, _PROGRESS, *_OF_HOLDERS, f"{_GROUP}in_progress"),
-    "rates": ("ring", _PROGRESS, "counters", TABLE_COUNTERS_PROBE, "group_steps", f"{_GROUP}in_progress"),
-    "scheduled": ("scheduled", f"{_GROUP}scheduled"),
-    "dead": ("in_state", f"{_GROUP}dead"),
-    "blocked": (BLOCKED_PROBE, f"{_GROUP}blocked"),
-    "blocked_oldest": (BLOCKED_PROBE, f"{_GROUP}blocked"),
-    "in_unknown_states": ("states", "group_strange"),
-    "bytes": ("sizes", "uses", TABLE_COUNTERS_PROBE),
-    "growth": ("sizes", "uses", TABLE_COUNTERS_PROBE),
-}
+_READ_BY: Final = {name: probes for name in _READ_FIGURES if (probes := probes_for(name))}
 
 # Figures that are not read in each poll: seconds between readings, normally and when queues are read in turns.
-_RARELY: Final[Mapping[str, tuple[float, float]]] = {
-    "scheduled": (COUNTING_S, COUNTING_BRIEF_S),
-    "dead": (COUNTING_S, COUNTING_BRIEF_S),
-    "bytes": (STATISTICS_S, SIZES_TURN_S),
-    "growth": (STATISTICS_S, SIZES_TURN_S),
+_RARELY: Final = {
+    name: (max(PROBES[probe].every_s for probe in probes), max(PROBES[probe].in_turns_s for probe in probes))
+    for name, probes in _READ_BY.items()
 }
 FRESH_POLLS: Final = 3.0
 _LOST_POLLS: Final = 10.0
@@ -150,7 +123,7 @@ def fresh_seconds(name: str, snapshot: Snapshot, layout: Layout) -> float:
         for each in throttled
         if each.queue in ("", layout.probe_name) and is_probe_of(each.probe, _READ_BY[name])
     )
-    rarely_s = _RARELY[name][snapshot.every_s > 0] if name in _RARELY else 0.0
+    rarely_s = _RARELY[name][snapshot.every_s > 0]
     turn_s = snapshot.every_s if failure_for(name, snapshot, layout.queue) is None else 0.0
     return max([FRESH_POLLS * max(snapshot.interval_s, turn_s, rarely_s), *own])
 

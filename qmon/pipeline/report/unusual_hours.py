@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from qmon.model.baseline_bands import Anomaly, Baselines
+from qmon.model.queue_figures import BANDED_FIGURES
 from qmon.pipeline.report.report_formatting import duration_text, number_text
 
 HOUR_S: Final = 3600.0
@@ -14,16 +15,7 @@ HOUR_S: Final = 3600.0
 # Minimum watched seconds of an hour. Hours that were watched for less are not compared.
 _WATCHED_S: Final = 1800.0
 
-# The compared figures: the column with the sum, and the column with the seconds to divide the sum by.
-SUMS: Final[Mapping[str, tuple[str, str]]] = {
-    "push_rate": ("pushed", "flow_s"),
-    "pop_rate": ("popped", "flow_s"),
-    "ready": ("ready_s", "ready_known_s"),
-    "oldest_s": ("oldest_s", "oldest_known_s"),
-    "in_progress": ("in_progress_s", "in_progress_known_s"),
-}
-
-# The names of these figures in the report.
+# The names of the compared figures in the report.
 FIGURE_NAMES: Final = {
     "push_rate": "pushes",
     "pop_rate": "pops",
@@ -31,6 +23,9 @@ FIGURE_NAMES: Final = {
     "oldest_s": "age",
     "in_progress": "in progress",
 }
+
+# The compared figures: the column with the sum, and the column with the seconds to divide the sum by.
+SUMS: Final[Mapping[str, tuple[str, str]]] = {name: BANDED_FIGURES[name].lake_columns for name in FIGURE_NAMES}
 
 
 @dataclass(frozen=True, slots=True)

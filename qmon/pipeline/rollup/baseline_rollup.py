@@ -10,6 +10,7 @@ from typing import Any, Final
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
+from qmon.model.queue_figures import BANDED_FIGURES
 from qmon.recording.figure_rows.row_schema import BUCKETS
 
 # An hour of the week has a baseline if it has at least this many readings.
@@ -19,14 +20,7 @@ MIN_READINGS: Final = 4
 _WATCHED_S: Final = 1800.0
 
 # Each figure of a queue: the column with the sum, and the column with the seconds to divide the sum by.
-FIGURES: Final[dict[str, tuple[str, str]]] = {
-    "push_rate": ("pushed", "flow_s"),
-    "pop_rate": ("popped", "flow_s"),
-    "complete_rate": ("completed", "flow_s"),
-    "ready": ("ready_s", "ready_known_s"),
-    "in_progress": ("in_progress_s", "in_progress_known_s"),
-    "oldest_s": ("oldest_s", "oldest_known_s"),
-}
+FIGURES: Final = {name: figure.lake_columns for name, figure in BANDED_FIGURES.items()}
 VERSION: Final = 1
 
 

@@ -10,6 +10,8 @@ from typing import Final
 
 import pyarrow as pa
 
+from qmon.model.queue_figures import MOVING_FIGURES, RECORDED_FIGURES
+
 _D, _S, _L, _I = pa.float64(), pa.string(), pa.int64(), pa.int32()
 
 
@@ -36,8 +38,8 @@ def bucket_for(target: str) -> int:
 # The columns of `qmon.recording.format.poll_figures.Figures` with one entry per queue.
 FIGURES: Final[dict[str, pa.DataType]] = {
     **dict.fromkeys(("queue", "design"), _S),
-    **dict.fromkeys(("ready", "in_progress", "stuck", "oldest_s", "scheduled", "blocked", "dead", "fill", "gap"), _D),
-    **dict.fromkeys(("span_s", "pushed", "popped", "completed"), _D),
+    **dict.fromkeys((figure.recorded_name for figure in RECORDED_FIGURES), _D),
+    **dict.fromkeys(("span_s", *(figure.moved for figure in MOVING_FIGURES)), _D),
     "verdict": _S,
     "severity": _I,
     "since_at": _D,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from qmon.model.figure import Severity
+from qmon.model.queue_figures import MOVING_FIGURES, RECORDED_FIGURES
 from qmon.model.view import QueueView, View
 
 
@@ -65,17 +66,9 @@ def figures_from_view(view: View) -> Figures:
         server_ms=view.server.server_ms,
         queue=tuple(q.name for q in queues),
         design=tuple(q.layout.design for q in queues),
-        ready=column(lambda queue: queue.ready.evidence.value),
-        in_progress=column(lambda queue: queue.in_progress.evidence.value),
-        stuck=column(lambda queue: queue.stuck.evidence.value),
-        oldest_s=column(lambda queue: queue.oldest.evidence.value),
-        scheduled=column(lambda queue: queue.scheduled.evidence.value),
-        dead=column(lambda queue: queue.dead.evidence.value),
-        fill=column(lambda queue: queue.fill.evidence.value),
+        **{f.recorded_name: _known_or_empty(f.figure_for(q).evidence.value for q in queues) for f in RECORDED_FIGURES},
+        **{f.moved: _known_or_empty(f.moved_for(q) for q in queues) for f in MOVING_FIGURES},
         span_s=column(lambda queue: queue.span_s),
-        pushed=column(lambda queue: queue.moved.pushed if queue.moved else None),
-        popped=column(lambda queue: queue.moved.popped if queue.moved else None),
-        completed=column(lambda queue: queue.moved.completed if queue.moved else None),
         verdict=tuple(q.verdict.code for q in queues),
         severity=tuple(int(q.verdict.severity) for q in queues),
         since_at=column(lambda queue: queue.verdict.since_at if _has_trouble(queue) else None),
@@ -84,9 +77,7 @@ def figures_from_view(view: View) -> Figures:
         else (),
         wait=tuple(f"{w.kind}:{w.event}" for w in waits),
         sessions=tuple(w.sessions for w in waits),
-        gap=column(lambda queue: queue.gap.evidence.value),
         poll_s=view.span_s,
-        blocked=column(lambda queue: queue.blocked.evidence.value),
     )
 
 

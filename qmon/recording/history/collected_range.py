@@ -6,23 +6,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from qmon.model.operation_records import Operation
+from qmon.model.queue_figures import PLOTTED_FIGURES
 from qmon.recording.history.buckets import Bins
 from qmon.recording.history.incidents import Run
 
-# The figures that are stored for each queue and poll, with their names in `Point` and `QueueView`.
-FIGURES: Final = (
-    "ready",
-    "gap",
-    "push_rate",
-    "pop_rate",
-    "complete_rate",
-    "oldest_s",
-    "in_progress",
-    "stuck",
-    "scheduled",
-    "dead",
-    "blocked",
-)
+# The figures that are stored for each queue and poll, by their names in recordings.
+FIGURES: Final = tuple(figure.recorded_name for figure in PLOTTED_FIGURES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Final
 
 from qmon.model.alerts.latches import Change
 from qmon.model.operation_records import Operation
+from qmon.model.queue_figures import PLOTTED_FIGURES, QueueFigure
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import SourceState
@@ -223,11 +224,11 @@ def nearest_mark(marks: Iterable[Mark | None], at: float, *, forward: bool) -> M
 
 def _figure_values(queue: QueueView) -> tuple[float | None, ...]:
     """Return the figures in the order of ``FIGURES``, computed in the same way as in recordings."""
-    moved, span = queue.moved, queue.span_s
-    rates: tuple[float | None, ...]
-    if moved is not None and span:
-        rates = tuple(None if each is None else each / span for each in (moved.pushed, moved.popped, moved.completed))
-    else:
-        rates = tuple(each.evidence.value for each in (queue.push_rate, queue.pop_rate, queue.complete_rate))
-    lying = (queue.oldest, queue.in_progress, queue.stuck, queue.scheduled, queue.dead, queue.blocked)
-    return (queue.ready.evidence.value, queue.gap.evidence.value, *rates, *(each.evidence.value for each in lying))
+
+    def value(figure: QueueFigure) -> float | None:
+        if not figure.moved or queue.moved is None or not queue.span_s:
+            return figure.figure_for(queue).evidence.value
+        moved = figure.moved_for(queue)
+        return None if moved is None else moved / queue.span_s
+
+    return tuple(map(value, PLOTTED_FIGURES))

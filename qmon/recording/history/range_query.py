@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from qmon.model.operation_records import Operation
+from qmon.model.queue_figures import PLOTTED_FIGURES, QueueFigure
 from qmon.model.texts import Text
 from qmon.recording.format.frames import OPEN_PREFIX, Damaged
 from qmon.recording.format.poll_figures import Figures
@@ -206,19 +207,19 @@ def _record_figures(at: float, poll: Figures, queue: str, collected: CollectedRa
         return
     place = poll.queue.index(queue)
 
-    def figure(name: str) -> Any:
+    def column(name: str) -> Any:
         values = getattr(poll, name)
         return values[place] if values else None
 
-    span = figure("span_s")
+    span = column("span_s")
     span = span if span is not None and 0 < span <= LONGEST_SPAN_S else None
-    rates = [
-        moved / span if span is not None and moved is not None else None
-        for moved in (figure("pushed"), figure("popped"), figure("completed"))
-    ]
-    state = [figure(name) for name in FIGURES[5:]]
-    collected.bins.record_reading(at, span, (figure("ready"), figure("gap"), *rates, *state))
-    runs.record_verdict(at, figure("verdict") or "", figure("severity") or 0, figure("proof") or "", figure("since_at"))
+
+    def value(figure: QueueFigure) -> float | None:
+        found: float | None = column(figure.moved or figure.recorded_name)
+        return found if not figure.moved or found is None else None if span is None else found / span
+
+    collected.bins.record_reading(at, span, tuple(map(value, PLOTTED_FIGURES)))
+    runs.record_verdict(at, column("verdict") or "", column("severity") or 0, column("proof") or "", column("since_at"))
 
 
 def _past_range(queue: str, whole: CollectedRange, known: CollectedRange | None, read: float) -> PastRange:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Final
 
 from qmon.engines.base import Connection
@@ -11,7 +12,6 @@ from qmon.model.operation_records import Operation
 from qmon.operate.context import OperatorContext
 from qmon.operate.run.operation_history import read_operations
 from qmon.operate.sql import Sql
-from qmon.recording.write.recorder import Recorder
 
 READ_EVERY_S: Final = 5.0
 
@@ -27,15 +27,23 @@ _RECENT_S: Final = 3600.0
 class OperationsWatch:
     """Records each new or changed operation, on its own thread, until closed.
 
+    ``record`` is called with each operation. ``is_connected``: returns whether the poller has a connection.
     The watch has a connection only while the poller has one, so that it never takes the server's last connection.
     When ``close`` is called, the poller has released its connection, so ``close`` reads once more. The first read also
     finds older operations. Of these, operations that began more than an hour before the newest operation are not
     recorded. If the database has no operations table, or the role may not read this table, no operations are recorded.
     """
 
-    def __init__(self, context: OperatorContext, recorder: Recorder, every_s: float = READ_EVERY_S) -> None:
+    def __init__(
+        self,
+        context: OperatorContext,
+        record: Callable[[Operation], object],
+        is_connected: Callable[[], bool],
+        every_s: float = READ_EVERY_S,
+    ) -> None:
         self._context = context
-        self._recorder = recorder
+        self._record = record
+        self._is_connected = is_connected
         self._connection: Connection | None = None
         self._every_s = every_s
         self._known: dict[str, Operation] = {}
@@ -55,7 +63,7 @@ class OperationsWatch:
             last = self._closing.is_set()
             rest_s = self._every_s
             try:
-                if last or self._recorder.is_connected:
+                if last or self._is_connected():
                     self._read_operations()
                 else:
                     self._disconnect()
@@ -83,5 +91,5 @@ class OperationsWatch:
             self._since_at = max(each.started_at for each in found) - _RECENT_S
         for each in reversed(found):
             if each.started_at >= (self._since_at or 0.0) and self._known.get(each.id) != each:
-                self._recorder.record_operation(each)
+                self._record(each)
         self._known = {each.id: each for each in found}

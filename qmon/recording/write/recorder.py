@@ -27,10 +27,12 @@ from qmon.model.texts import Text
 from qmon.model.verdicts.judge import is_brief
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Phase, SourceState
+from qmon.operate.context import OperatorContext
 from qmon.recording.format.poll_figures import Figures, figures_from_view
 from qmon.recording.format.records import End, Gap, PhaseChange, SessionLine, VerdictsLine
 from qmon.recording.format.redaction import recording_cover
 from qmon.recording.times import local_zone
+from qmon.recording.write.operations_watch import OperationsWatch
 from qmon.recording.write.recovery import salvage_segments
 from qmon.recording.write.rolling_writer import RollingWriter
 from qmon.recording.write.segment_writer import CannotWrite
@@ -157,6 +159,7 @@ class Recorder:
             raise BadInput(RecorderText.OTHER_FOLDER.render(problem=problem)) from problem
         self._status = RecorderStatus()
         self._is_connected = False
+        self._operations: OperationsWatch | None = None
         self._closing = ""
         self._thread = threading.Thread(target=self._run, name="qmon-record", daemon=True)
         self._thread.start()
@@ -164,11 +167,6 @@ class Recorder:
     @property
     def status(self) -> RecorderStatus:
         return self._status
-
-    @property
-    def is_connected(self) -> bool:
-        """True while the source is connected."""
-        return self._is_connected
 
     @property
     def id(self) -> str:
@@ -199,8 +197,16 @@ class Recorder:
         """Record an operation."""
         self._enqueue((self._clock(), operation))
 
+    def watch_operations(self, context: OperatorContext) -> None:
+        """Also record the target's operations until ``close``. Later calls are ignored."""
+        self._operations = self._operations or OperationsWatch(
+            context, self.record_operation, lambda: self._is_connected
+        )
+
     def close(self, reason: str = "closed") -> RecorderStatus:
-        """Write pending data, seal the segment, and return the status. Waits at most ten seconds."""
+        """Write pending data, seal the segment, and return the status. Waits at most twelve seconds."""
+        if self._operations is not None:
+            self._operations.close()
         self._closing = self._closing or reason
         try:
             self._queue.put(None, timeout=_CLOSE_TIMEOUT_S)

@@ -14,7 +14,6 @@ from qmon.model.layout.layout import TableName
 from qmon.model.view import QueueView, View
 from qmon.monitor.alerting import Alerting
 from qmon.monitor.catalog.discovery.candidates import Candidate
-from qmon.monitor.source import SnapshotSource
 from qmon.operate.operator_context import read_only_reason
 from qmon.tui import keys
 from qmon.tui.action_runner import describe_problem
@@ -22,7 +21,7 @@ from qmon.tui.app import QmonApp
 from qmon.tui.configuration.followed_config import FollowedConfig
 from qmon.tui.configuration.proposal_dialog import ProposalDialog, QueuesFound
 from qmon.tui.daemon_thread import start_daemon
-from qmon.tui.feed import Fold
+from qmon.tui.member import DashboardTarget
 from qmon.tui.sanitize import clean
 
 
@@ -31,8 +30,8 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
 
     BINDINGS = keys.APP
 
-    def __init__(self, source: SnapshotSource, fold: Fold, *, followed: FollowedConfig, **options: Any) -> None:
-        super().__init__(source, fold, **options)
+    def __init__(self, target: DashboardTarget, *, followed: FollowedConfig, **options: Any) -> None:
+        super().__init__(target, **options)
         self.unwritable_reason = ""
         self._followed = followed
         self._is_searching = self._has_searched = False

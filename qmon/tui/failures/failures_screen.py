@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from qmon.model import formatting
 from qmon.model.failures import FailureGroup
 from qmon.model.operation_records import Choice, OperationKind, OperationResult
-from qmon.model.probe_families import is_probe_of
+from qmon.model.probe_table import is_probe_of
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
 from qmon.tui import keys

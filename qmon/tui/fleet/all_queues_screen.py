@@ -13,7 +13,7 @@ from qmon.model.view import QueueView
 from qmon.tui import keys
 from qmon.tui.fleet.fleet_app import FleetApp
 from qmon.tui.fleet.fleet_screen import FleetScreen
-from qmon.tui.fleet.member import Member
+from qmon.tui.member import Member
 from qmon.tui.overview import queue_rows as overview
 from qmon.tui.overview.panels import proof_lines
 from qmon.tui.overview.queue_list_screen import QueueListScreen

@@ -20,16 +20,12 @@ from qmon.config.preferences import Preferences
 from qmon.model.formatting import duration
 from qmon.model.view import View
 from qmon.monitor.alerting import FleetAlerting
-from qmon.monitor.source import Focus, Phase, SnapshotSource, SourceState
-from qmon.recording.history.in_memory import InMemoryHistory
+from qmon.monitor.source import Focus, Phase, SourceState
 from qmon.tui import keys
-from qmon.tui.action_runner import BackgroundOperation
 from qmon.tui.app import QmonApp
-from qmon.tui.feed import Feed
 from qmon.tui.fleet import target_health
-from qmon.tui.fleet.member import FleetTarget, Member
+from qmon.tui.member import DashboardTarget, Member
 from qmon.tui.palette_items import PaletteItem
-from qmon.tui.past_reader import WatchedTarget
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.screen_list import ENTRIES, FLEET_ENTRIES, ScreenEntry
 from qmon.tui.spans import Line, LinePart, spread_parts
@@ -56,8 +52,6 @@ class FleetApp(QmonApp):
         dark, plain, for_s, clock: as for ``QmonApp``.
 
     Attributes:
-        members: the targets by name, in the given order.
-        current: the target whose screens are shown. On screens of all targets, the target under the cursor.
         has_shown_target: whether a screen of one target was shown since the start.
     """
 
@@ -72,7 +66,7 @@ class FleetApp(QmonApp):
 
     def __init__(
         self,
-        targets: Sequence[FleetTarget],
+        targets: Sequence[DashboardTarget],
         *,
         alerting: FleetAlerting | None = None,
         dark: bool = True,
@@ -81,40 +75,19 @@ class FleetApp(QmonApp):
         clock: Callable[[], float] = time.monotonic,
         preferences: Preferences | None = None,
     ) -> None:
-        self.members = {member.name: member for member in map(Member, targets)}
-        self.current = next(iter(self.members.values()))
-        first = self.current.target
         super().__init__(
-            first.source,
-            first.fold,
-            prod=first.prod,
-            read_only=first.read_only,
-            environment=first.environment,
-            dark=dark,
-            plain=plain,
-            for_s=for_s,
-            clock=clock,
-            runner=first.runner,
-            alerting=alerting,
-            recorder=first.recorder,
-            known=first.known,
-            preferences=preferences,
+            *targets, dark=dark, plain=plain, for_s=for_s, clock=clock, alerting=alerting, preferences=preferences
         )
         self.has_shown_target = False
         self._unstarted: list[Member] = []
         self.unwritable_reason = (
             "qmon.toml cannot be written with several targets open; open only this target: qmon connect"
         )
-        self._focus = self.current.focus
 
     @property
     def is_showing_all_targets(self) -> bool:
         """True while a screen of all targets is shown. False while a screen of the current target is shown."""
         return self.current_mode in _FLEET_SCREENS
-
-    @property
-    def watched_targets(self) -> tuple[WatchedTarget, ...]:
-        return tuple(member.watched_target for member in self.members.values())
 
     def fleet_header(self, now: float, cells: int) -> Line:
         """Return the number of targets by health, and whether the display is frozen."""
@@ -122,29 +95,26 @@ class FleetApp(QmonApp):
         left = target_health.counts_line([*self.members.values()], now, cells - 10 * len(right))
         return spread_parts([LinePart(left)], right, cells)
 
-    def _new_memory(self) -> InMemoryHistory:
-        return self.current.memory
-
     def start_sources(self) -> None:
         """Start all sources: the first source immediately, the other sources together shortly afterwards."""
         self._set_poll_intervals()
         if isinstance(self.alerting, FleetAlerting):
             self.alerting.set_change_listeners(
-                {name: member.memory.record_alert for name, member in self.members.items()}
+                {name: memory.record_alert for name, each in self.members.items() if (memory := each.target.memory)}
             )
         first, *self._unstarted = self.members.values()
-        self._start_member(first)
+        self.start_member(first)
         self.set_timer(FIRST_ALONE_S, self.start_others)
 
-    def _start_member(self, member: Member) -> None:
+    def start_member(self, member: Member) -> None:
         member.target.source.set_focus(member.focus)
-        member.target.source.start(Feed(self, member.target.fold, member.memory))
+        super().start_member(member)
 
     def start_others(self) -> None:
         """Start the sources that have not been started."""
         waiting, self._unstarted = self._unstarted, []
         for member in waiting:
-            self._start_member(member)
+            self.start_member(member)
 
     # ------------------------------------------------------------------------------------------ events of the sources
 
@@ -155,7 +125,6 @@ class FleetApp(QmonApp):
         if self._unstarted:
             self.set_timer(_PAINT_DELAY_S, self.start_others)
         if member is self.current:
-            self._focus, self.runner = member.focus, member.target.runner
             self.shown = replace(self.shown, interval_s=member.shown.interval_s)
             super().show_view(view)
         else:
@@ -182,14 +151,7 @@ class FleetApp(QmonApp):
         if alerts != self.shown.alerts:
             self.shown = replace(self.shown, alerts=alerts)
 
-    def source_for(self, target: str) -> SnapshotSource:
-        return self.members[target].target.source
-
     # ----------------------------------------------------------------------------------------- focus and poll intervals
-
-    def _set_focus(self, focus: Focus) -> None:
-        self._focus = focus
-        self.current.set_focus(focus)
 
     def focus_source(self, focus: Focus) -> None:
         """Set the focus of the current target's source, and poll the other targets less often."""
@@ -252,13 +214,8 @@ class FleetApp(QmonApp):
         member = self.members[target]
         if member is self.current:
             return
-        self.current.selected = self.selected
         self.current.set_focus(Focus(with_verdict=self.current.focus.with_verdict, away=True))
-        self.current, given = member, member.target
-        self.source, self.runner, self.known_past = given.source, given.runner, given.known
-        self.memory = member.memory
-        self._recorder, self._held_view, self._focus = given.recorder, None, member.focus
-        self.selected = member.selected
+        self.current, self._held_view = member, None
         shown = replace(member.shown, alerts=self.shown.alerts)
         self.set_reactive(QmonApp.shown, shown)  # avoids a redraw of the screen that is left
 
@@ -301,44 +258,9 @@ class FleetApp(QmonApp):
         """Return the names of target and queue, because several targets may have a queue of this name."""
         return f"{self.current.name}/{queue}"
 
-    @property
-    def running_titles(self) -> list[str]:
-        """The titles of the running operations on all targets."""
-        runners = {name: member.target.runner for name, member in self.members.items()}
-        return [
-            f"{name}: {words}"
-            for name, runner in runners.items()
-            if runner is not None
-            for words in runner.running_titles
-        ]
-
-    @property
-    def background_operations(self) -> list[BackgroundOperation]:
-        """The operations that continue in the background on all targets."""
-        runners = {name: member.target.runner for name, member in self.members.items()}
-        return [
-            replace(each, target=name)
-            for name, runner in runners.items()
-            if runner is not None
-            for each in runner.background_operations
-        ]
-
     def action_freeze(self) -> None:
         """Freeze the display, or continue with the newest figures. Other targets are not frozen."""
         super().action_freeze()
         if not self.shown.frozen:
             self.shown = replace(self.current.shown, alerts=self.shown.alerts)
             self.changes += 1
-
-    def tick(self) -> None:
-        """Do the same as the base class, and also report stopped recordings of the other targets."""
-        super().tick()
-        for member in self.members.values():
-            recorder = member.target.recorder
-            if member is self.current or recorder is None or not member.shown.recording:
-                continue
-            if why := recorder.status.stopped:
-                member.shown = replace(member.shown, recording=False)
-                self.notify(
-                    clean(f"{member.name}: recording has stopped: {why}"), severity="error", timeout=30, markup=False
-                )

@@ -6,7 +6,7 @@ from textual import getters
 
 from qmon.tui.fleet import target_health
 from qmon.tui.fleet.fleet_app import FleetApp
-from qmon.tui.fleet.member import Member
+from qmon.tui.member import Member
 from qmon.tui.shared.dashboard_screen import DashboardScreen
 from qmon.tui.widgets.lines import Lines
 

@@ -13,7 +13,7 @@ from qmon.model import formatting
 from qmon.model.figure import Severity
 from qmon.monitor.source import Phase
 from qmon.tui import figures
-from qmon.tui.fleet.member import Health, Member
+from qmon.tui.member import Health, Member
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.shared.header import retry_text
 from qmon.tui.spans import Line, LinePart, fit_parts

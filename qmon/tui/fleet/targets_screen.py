@@ -10,12 +10,12 @@ from textual.app import ComposeResult
 
 from qmon.model import formatting
 from qmon.model.figure import Figure
-from qmon.model.queue_figures import FIGURE_MEANINGS
+from qmon.model.queue_figures import FIGURES_BY_FIELD
 from qmon.model.verdicts.access_verdicts import unreachable_verdict
 from qmon.tui import figures, keys
 from qmon.tui.fleet import target_health
 from qmon.tui.fleet.fleet_screen import FleetScreen
-from qmon.tui.fleet.member import Health, Member
+from qmon.tui.member import Health, Member
 from qmon.tui.overview.panels import why_lines
 from qmon.tui.sanitize import clean, shorten_words
 from qmon.tui.shared.header import ENGINES
@@ -42,18 +42,18 @@ COLUMNS: Final = (
     GridColumn(
         "ready", "READY", True, 2, width=9, about="ready messages in all its queues; ≥: some queues are unknown"
     ),
-    GridColumn("stuck", "STUCK", True, 5, width=6, about=FIGURE_MEANINGS["stuck"]),
-    GridColumn("dead", "DEAD", True, 9, width=6, about=FIGURE_MEANINGS["dead"]),
-    GridColumn("oldest", "OLDEST", True, 3, width=6, about=FIGURE_MEANINGS["oldest"]),
-    GridColumn("push_rate", "PUSH/s", True, 4, width=8, about=FIGURE_MEANINGS["push_rate"]),
-    GridColumn("pop_rate", "POP/s", True, 4, width=8, about=FIGURE_MEANINGS["pop_rate"]),
+    figures.figure_column("stuck", 5, 6),
+    figures.figure_column("dead", 9, 6),
+    figures.figure_column("oldest", 3, 6),
+    figures.figure_column("push_rate", 4, 8),
+    figures.figure_column("pop_rate", 4, 8),
     GridColumn(
         "worst", "WORST", rank=0, least=24, shorten=shorten_words, grows=True, about="the worst queue and its verdict"
     ),
 )
 _WITHOUT_ENVIRONMENT: Final = tuple(column for column in COLUMNS if column.key != "environment")
 DEFAULT_SORT: Final = ("worst", True)
-_SUM_COLUMNS: Final = tuple(column for column in COLUMNS if column.key in FIGURE_MEANINGS)
+_SUM_COLUMNS: Final = tuple(column for column in COLUMNS if column.key in FIGURES_BY_FIELD)
 _SUMMED: Final = tuple(column.key for column in _SUM_COLUMNS)
 _NO_FIGURE: Final = Figure()
 

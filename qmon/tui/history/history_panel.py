@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import tzinfo
 from typing import Final
 
 from qmon.model import formatting
-from qmon.model.baseline_bands import BAND_FIGURES as BANDED
 from qmon.model.baseline_bands import MIN_WEEKS, Anomaly, Band
+from qmon.model.queue_figures import BANDED_FIGURES, PLOTTED_FIGURES, SECONDS, QueueFigure
 from qmon.recording.history.buckets import Bucket
 from qmon.recording.history.range_query import PastRange
 from qmon.tui.history.time_text import clock_text, moment_text, range_text, zone_name
@@ -24,35 +23,15 @@ from qmon.tui.spans import Line, LinePart, Span, cut_line, fit_parts, spread_par
 _REPLAY_MARK: Final = "▼"
 
 
-@dataclass(frozen=True, slots=True)
-class PlottedFigure:
-    """A figure that can be plotted: its name, format and unit, and the tone of its line."""
-
-    name: str
-    write: Callable[[float], str] = formatting.count
-    unit: str = "messages"
-    tone: str = "depth"
-
-
-def _rate_text(value: float) -> str:
-    return f"{formatting.rate(value)}/s"
-
-
-# The keys are the names of `qmon.recording.history.collected_range`.
-FIGURES: Final[Mapping[str, PlottedFigure]] = {
-    "ready": PlottedFigure("depth"),
-    "gap": PlottedFigure("gap"),
-    "push_rate": PlottedFigure("push", _rate_text, "messages per second", "push"),
-    "pop_rate": PlottedFigure("pop", _rate_text, "messages per second", "pop"),
-    "complete_rate": PlottedFigure("complete", _rate_text, "messages per second", "pop"),
-    "oldest_s": PlottedFigure("oldest", formatting.duration, "age of the oldest message"),
-    "in_progress": PlottedFigure("in progress"),
-    "stuck": PlottedFigure("stuck"),
-    "scheduled": PlottedFigure("scheduled"),
-    "dead": PlottedFigure("dead"),
-    "blocked": PlottedFigure("blocked"),
-}
+# The keys are the names in recordings.
+FIGURES: Final[Mapping[str, QueueFigure]] = {figure.recorded_name: figure for figure in PLOTTED_FIGURES}
+_TONES: Final = {"push_rate": "push", "pop_rate": "pop", "complete_rate": "pop"}
 NAMES: Final = tuple(FIGURES)
+
+
+def figure_tone(figure: QueueFigure) -> str:
+    """Return the tone of a figure's line."""
+    return _TONES.get(figure.field, "depth")
 
 
 def reading_state(past: PastRange | None, *, reading: bool, stopped: bool) -> str:
@@ -84,9 +63,9 @@ def figure_line(figure: str, cells: int) -> Line:
     """Return all figures, with the chosen one marked."""
     return fit_parts(
         [
-            LinePart.from_text(f" ‹{FIGURES[n].name}›", "strong")
+            LinePart.from_text(f" ‹{FIGURES[n].plot_name}›", "strong")
             if n == figure
-            else LinePart.from_text(f"  {FIGURES[n].name} ", "muted", 1 + i)
+            else LinePart.from_text(f"  {FIGURES[n].plot_name} ", "muted", 1 + i)
             for i, n in enumerate(NAMES)
         ],
         cells,
@@ -97,7 +76,10 @@ def figure_line(figure: str, cells: int) -> Line:
 def axis_title(figure: str) -> Line:
     """Return the plotted figure and the unit of its scale."""
     shown = FIGURES[figure]
-    return ((pad(f"{shown.name} ", SCALE_CELLS, right=True), shown.tone), (f" {shown.unit}", "muted"))
+    return (
+        (pad(f"{shown.plot_name} ", SCALE_CELLS, right=True), figure_tone(shown)),
+        (f" {shown.about if shown.unit == SECONDS else shown.unit}", "muted"),
+    )
 
 
 def axis_line(
@@ -167,11 +149,11 @@ def values_line(past: PastRange, figure: str, at: float | None, zone: tzinfo, ce
     return fit_parts(parts, cells, "  ")
 
 
-def _value_part(shown: PlottedFigure, step: Bucket | None, rank: int, *, chosen: bool) -> LinePart:
-    written = formatting.UNKNOWN if step is None else shown.write(step.mean)
-    spans: Line = ((f"{shown.name} ", "muted"), (written, "strong" if chosen else "text"))
+def _value_part(shown: QueueFigure, step: Bucket | None, rank: int, *, chosen: bool) -> LinePart:
+    written = formatting.UNKNOWN if step is None else shown.value_with_unit(step.mean)
+    spans: Line = ((f"{shown.plot_name} ", "muted"), (written, "strong" if chosen else "text"))
     if chosen and step is not None and step.least < step.most:
-        spans = (*spans, (f" ({shown.write(step.least)} to {shown.write(step.most)})", "muted"))
+        spans = (*spans, (f" ({shown.value_with_unit(step.least)} to {shown.value_with_unit(step.most)})", "muted"))
     return LinePart(spans, rank)
 
 
@@ -198,8 +180,8 @@ def usual_line(
         return ((" ", "text"),)
     at = step_middle(past, place)
     lead = (
-        (f" {shown.name} ", "muted"),
-        (shown.write(step.mean), "strong"),
+        (f" {shown.plot_name} ", "muted"),
+        (shown.value_with_unit(step.mean), "strong"),
         (f" at {clock_text(at, zone)}   ", "muted"),
     )
     if not any(bands):
@@ -211,7 +193,8 @@ def usual_line(
         return cut_line(
             (*lead, ("▒ ", "band"), (f"fewer than {MIN_WEEKS} weeks of data for this hour", "muted")), cells
         )
-    words = f"usual {band.hour}: {shown.write(band.low)} – {shown.write(band.high)}, from {band.weeks} weeks"
+    low, high = shown.value_with_unit(band.low), shown.value_with_unit(band.high)
+    words = f"usual {band.hour}: {low} – {high}, from {band.weeks} weeks"
     out: Line = ()
     if not band.low <= step.mean <= band.high:
         outside = Anomaly(figure, step.mean, band)
@@ -226,8 +209,8 @@ def _no_band_reason(known: KnownPast, target: str, queue: str, figure: str) -> s
         return f"{place.rpartition('/')[2]}: {why}"
     if not hours:
         return "no baselines yet, run qmon pipeline baselines"
-    if figure not in BANDED:
-        return f"baselines do not include {FIGURES[figure].name}"
+    if figure not in BANDED_FIGURES:
+        return f"baselines do not include {FIGURES[figure].plot_name}"
     if queue not in hours.get(target, {}):
         return f"not enough history of {queue}"
     return f"fewer than {MIN_WEEKS} weeks of data for these hours"
@@ -240,7 +223,7 @@ def empty_reason(past: PastRange, figure: str, begins_at: float, ends_at: float,
     if past.problem and not past.queues:
         return f"damaged: {past.problem}"
     if any(step is not None for steps in past.steps.values() for step in steps):
-        return f"no data for {FIGURES[figure].name} of {past.queue} in this range"
+        return f"no data for {FIGURES[figure].plot_name} of {past.queue} in this range"
     if past.queues and past.queue not in past.queues:
         return f"no data for {past.queue} in this range; [ and ] switch to: {', '.join(past.queues)}"
     if past.read < 1:

@@ -236,8 +236,8 @@ class HistoryScreen(OperationsReading):
                 past.steps[self.figure],
                 bands,
                 max(2, rows - _FRAME_ROWS),
-                shown.write,
-                tone=shown.tone,
+                shown.value_with_unit,
+                tone=history_panel.figure_tone(shown),
                 plain=is_plain(self.app.theme),
             )
             if at is not None:

@@ -45,7 +45,7 @@ class OperationsScreen(OperationsReading):
 
     @property
     def _problem(self) -> str:
-        return self.problems.get(self.app.watched_target.name, "")
+        return self.problems.get(self.app.current.name, "")
 
     def _empty_text(self) -> str:
         if self.app.runner is None:

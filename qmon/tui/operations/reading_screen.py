@@ -9,14 +9,14 @@ from typing import ClassVar
 from textual.message import Message
 
 from qmon.model.operation_records import Operation
-from qmon.tui.past_reader import WatchedTarget
+from qmon.tui.member import DashboardTarget
 from qmon.tui.shared.dashboard_screen import DashboardScreen
 
 
 class OperationsRead(Message):
     """The operations of a target were read, or reading failed with ``problem``."""
 
-    def __init__(self, target: WatchedTarget, found: tuple[Operation, ...] | None, problem: str) -> None:
+    def __init__(self, target: DashboardTarget, found: tuple[Operation, ...] | None, problem: str) -> None:
         super().__init__()
         self.target = target
         self.found = found
@@ -42,9 +42,9 @@ class OperationsReading(DashboardScreen):
         self._reading: set[str] = set()
 
     @property
-    def targets(self) -> Sequence[WatchedTarget]:
+    def targets(self) -> Sequence[DashboardTarget]:
         """The targets whose operations are read. By default, this is the current target."""
-        return (self.app.watched_target,)
+        return (self.app.current.target,)
 
     @property
     def operations(self) -> tuple[Operation, ...] | None:
@@ -77,7 +77,7 @@ class OperationsReading(DashboardScreen):
                     lambda operator: operator.read_operations(), partial(self._post_operations, target)
                 )
 
-    def _post_operations(self, target: WatchedTarget, found: tuple[Operation, ...] | None, problem: str) -> None:
+    def _post_operations(self, target: DashboardTarget, found: tuple[Operation, ...] | None, problem: str) -> None:
         self.post_message(OperationsRead(target, found, problem))
 
     def on_operations_read(self, message: OperationsRead) -> None:

@@ -9,10 +9,11 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from qmon.model.queue_figures import FIGURE_MEANINGS
+from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.view import QueueView
 from qmon.tui import figures
 from qmon.tui.keys import COLUMN_DIALOG
+from qmon.tui.overview.queue_rows import COLUMNS
 from qmon.tui.widgets.dialog import Dialog
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow
@@ -24,20 +25,11 @@ REQUIRED_COLUMN: Final = "queue"
 _EXTRA_RANK: Final = 6
 
 # These columns are only shown if the user chooses them.
+_USUAL: Final = frozenset(column.key for column in COLUMNS)
 EXTRA_COLUMNS: Final = tuple(
-    GridColumn(key, title, True, _EXTRA_RANK, width=9, about=FIGURE_MEANINGS[key])
-    for key, title in (
-        ("scheduled", "SCHED"),
-        ("blocked", "BLOCKED"),
-        ("dead", "DEAD"),
-        ("done", "DONE"),
-        ("complete_rate", "COMPLETE/s"),
-        ("producers", "PRODUCERS"),
-        ("consumers", "CONSUMERS"),
-        ("consumers_waiting", "WAITING"),
-        ("fill", "FILL"),
-        ("bytes", "SIZE"),
-    )
+    figures.figure_column(figure.field, _EXTRA_RANK, width=9)
+    for figure in QUEUE_FIGURES
+    if figure.title and figure.field not in _USUAL
 )
 _EMPTY_CELL: Final = ("", "muted")
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from qmon.model.baseline_bands import Anomaly
 from qmon.model.combined_figures import GROUP_FIGURES, GroupView
-from qmon.model.queue_figures import FIGURE_MEANINGS, QUEUE_FIGURES
+from qmon.model.queue_figures import FIGURES_BY_FIELD, QUEUE_FIGURES
 from qmon.model.view import QueueView
 from qmon.tui import figures
 from qmon.tui.actions.availability import verdict_keys
@@ -19,8 +19,6 @@ from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow, sorted_by_val
 TREND_CELLS: Final = 6
 # Width in cells of the peak to the right of a trend, with a blank.
 _PEAK_CELLS: Final = 5
-
-_FIGURES: Final = {each.field: each for each in QUEUE_FIGURES}
 
 # Widths follow from the formats, so columns do not move while values change: a count has up to nine cells (`~999,999`,
 # `~999k·59m`), an age six (`23h59m`). `rank` is the order in which narrow tables drop columns: BECAUSE first, then
@@ -37,13 +35,13 @@ COLUMNS: Final = (
         about="name of the queue in its layout",
     ),
     GridColumn("design", "DESIGN", rank=11, most=14, about="table design of the queue"),
-    GridColumn("ready", "READY", True, 1, width=9, about=FIGURE_MEANINGS["ready"]),
-    GridColumn("in_progress", "IN PROG", True, 7, width=7, about=FIGURE_MEANINGS["in_progress"]),
-    GridColumn("stuck", "STUCK", True, 3, width=6, about=FIGURE_MEANINGS["stuck"]),
-    GridColumn("oldest", "OLDEST", True, 4, width=6, about=FIGURE_MEANINGS["oldest"]),
-    GridColumn("push_rate", "PUSH/s", True, 2, width=8, about=FIGURE_MEANINGS["push_rate"]),
-    GridColumn("pop_rate", "POP/s", True, 2, width=8, about=FIGURE_MEANINGS["pop_rate"]),
-    GridColumn("gap", "GAP", True, 5, width=8, about=FIGURE_MEANINGS["gap"]),
+    figures.figure_column("ready", 1, 9),
+    figures.figure_column("in_progress", 7, 7),
+    figures.figure_column("stuck", 3, 6),
+    figures.figure_column("oldest", 4, 6),
+    figures.figure_column("push_rate", 2, 8),
+    figures.figure_column("pop_rate", 2, 8),
+    figures.figure_column("gap", 5, 8),
     GridColumn(
         "trend",
         "DEPTH, PEAK",
@@ -213,8 +211,8 @@ def _trend_text(queue: QueueView) -> str:
 
 def _sort_value(queue: QueueView, column: str) -> Any:
     """Return the value by which a column is sorted. All values of a column have one type, or are ``None``."""
-    if column in _FIGURES:
-        return _FIGURES[column].figure_for(queue).value
+    if column in FIGURES_BY_FIELD:
+        return FIGURES_BY_FIELD[column].figure_for(queue).value
     return _design_text(queue) if column == "design" else queue.name.casefold()
 
 

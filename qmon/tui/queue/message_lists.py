@@ -10,7 +10,7 @@ from qmon.model.default_list import default_listing
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.list_states import STATES, is_listed_descending, listable_states, reason_without_list
-from qmon.model.probe_families import is_probe_of
+from qmon.model.probe_table import is_probe_of
 from qmon.model.samples.listing_samples import PagePosition, PageRequest, PageSample
 from qmon.model.view import QueueView
 from qmon.monitor.source import ROW_LIMIT

@@ -9,7 +9,7 @@ from typing import Final
 from qmon.model import formatting
 from qmon.model.figure import Figure, PastVerdict
 from qmon.model.gap_ledger import READY, Ledger
-from qmon.model.probe_families import probe_family
+from qmon.model.probe_table import family_of
 from qmon.model.view import QueueView, View
 from qmon.tui import figures
 from qmon.tui.actions.availability import verdict_keys
@@ -29,29 +29,6 @@ _SPARK_CELLS = 12
 # Narrower screens have shorter sparklines, so that the forecast fits.
 _SHORT_SPARK_CELLS = 7
 _LONG_FROM = 140
-_PROBE_SUBJECTS: Final = {
-    "head": "depth and oldest",
-    "slot_sweep": "lost numbers",
-    "ring": "positions",
-    "held": "rows held",
-    "progress": "in progress and stuck",
-    "scheduled": "scheduled",
-    "in_state": "dead",
-    "messages": "rows",
-    "messages_page": "rows",
-    "group_states:ready": "depth and oldest",
-    "group_states:in_progress": "in progress and stuck",
-    "group_states:scheduled": "scheduled",
-    "group_states:dead": "dead",
-    "group_states:blocked": "blocked",
-    "blocked": "blocked",
-    "group_blockers": "blockers of messages",
-    "group_states": "finished",
-    "group_steps": "rates",
-    "group_owners": "workers of messages",
-    "group_workers": "workers",
-    "group_listed": "rates",
-}
 
 
 def title_lines(queue: QueueView, cells: int) -> list[Line]:
@@ -169,8 +146,8 @@ def throttled_items(queue: QueueView) -> list[tuple[str, str]]:
 
 def _probe_subject(probe: str) -> str:
     """Return a readable name for the data that a probe reads."""
-    subject = _PROBE_SUBJECTS.get(probe) or _PROBE_SUBJECTS.get(probe_family(probe))
-    return subject or clean(probe.replace("_", " "))
+    declared = family_of(probe)
+    return (declared.subject if declared is not None else "") or clean(probe.replace("_", " "))
 
 
 def unknown_lines(queue: QueueView, cells: int, rows: int) -> list[Line]:

@@ -10,7 +10,7 @@ from textual.containers import Horizontal, Vertical
 
 from qmon.model import formatting
 from qmon.model.operation_records import Choice, OperationResult
-from qmon.model.probe_families import is_probe_of
+from qmon.model.probe_table import is_probe_of
 from qmon.model.samples.listing_samples import PageRequest
 from qmon.model.samples.polled_samples import MessageSample
 from qmon.model.view import QueueView, View

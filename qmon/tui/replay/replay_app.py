@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -16,7 +16,7 @@ from qmon.recording.read.replay import SPEEDS, Replay
 from qmon.recording.times import local_time, parse_moment
 from qmon.tui import keys
 from qmon.tui.app import QmonApp
-from qmon.tui.feed import Fold
+from qmon.tui.member import DashboardTarget
 from qmon.tui.sanitize import clean
 from qmon.tui.widgets.dialog import Dialog
 from qmon.tui.widgets.filter_bar import FilterBar
@@ -27,15 +27,13 @@ class ReplayApp(QmonApp, inherit_bindings=False):
 
     BINDINGS = keys.REPLAY
 
-    def __init__(self, source: Replay, fold: Fold, **options: Any) -> None:
-        super().__init__(source, fold, clock=source.clock, **options)
+    def __init__(self, target: DashboardTarget, **options: Any) -> None:
+        source = cast("Replay", target.source)
+        super().__init__(replace(target, memory=None), clock=source.clock, **options)  # the recording is the history
         self._replay = source
         self.fixed_reason = "a replay cannot read new data"
         self._update_label()
         source.on_change = self._schedule_move
-
-    def _new_memory(self) -> None:
-        """Return ``None``, because the recording contains the whole history."""
 
     def _schedule_move(self) -> None:
         """Called on the replay's thread."""

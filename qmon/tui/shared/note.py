@@ -36,9 +36,9 @@ class NoteGathered(Message):
 
 def start_note(app: QmonApp, receiver: MessagePump) -> None:
     """Gather the facts of the incident at the moment on screen, then post ``NoteGathered`` to ``receiver``."""
-    past, watched, runner = app.known_past, app.watched_target, app.runner
-    ranges = RangeReader(watched.archive, watched.memory, local_zone())
-    near_at = None if past.here is None else past.here()
+    watched, runner = app.current.target, app.runner
+    ranges = RangeReader(watched.known.archive, watched.memory, local_zone())
+    near_at = None if watched.known.here is None else watched.known.here()
     redact = (lambda text: text) if runner is None else runner.context.redact
 
     def gather() -> None:

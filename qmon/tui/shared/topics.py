@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
 from qmon import manual
 from qmon.errors import QmonError
-from qmon.model import formatting
 from qmon.model.figure import Severity
-from qmon.model.queue_figures import BYTES, GROWTH, QUEUE_FIGURES, RATE, SECONDS, SHARE, QueueFigure
+from qmon.model.queue_figures import FIGURES_BY_FIELD, QUEUE_FIGURES, QueueFigure
 from qmon.model.view import QueueView
 from qmon.model.waits.meanings import wait_meaning
 from qmon.tui import figures
 from qmon.tui.sanitize import clean
 from qmon.tui.widgets.grid_table import GridColumn, GridRow
-
-_BY_FIELD: Final[Mapping[str, QueueFigure]] = {each.field: each for each in QUEUE_FIGURES}
-_FORMATTERS: Final = {SECONDS: formatting.duration, SHARE: formatting.percent, BYTES: formatting.size}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +52,7 @@ def queue_figure_topics(queue: QueueView) -> list[TopicGroup]:
 def column_topics(column: GridColumn, row: GridRow | None) -> list[TopicGroup]:
     """Return the topic of a column, and why its figure is unknown or incomplete in the row under the cursor."""
     at = "" if row is None else f" of {clean(row.name)}"
-    figure = _BY_FIELD.get(column.key)
+    figure = FIGURES_BY_FIELD.get(column.key)
     topics = [Topic(column.about, _manual_paragraph(figure.words) if figure is not None else "")]
     if row is not None and (reason := clean(row.notes.get(column.key, ""))):
         topics.append(Topic(reason, _manual_paragraph(reason)))
@@ -66,7 +61,7 @@ def column_topics(column: GridColumn, row: GridRow | None) -> list[TopicGroup]:
 
 def figure_topics(field: str) -> list[TopicGroup]:
     """Return the topics of a figure. ``field``: the name of its field in ``QueueView``."""
-    figure = _BY_FIELD.get(field)
+    figure = FIGURES_BY_FIELD.get(field)
     return [] if figure is None else _with_title(figure.words, [Topic(figure.about, _manual_paragraph(figure.words))])
 
 
@@ -115,8 +110,4 @@ def _join_sentences(first: str, rest: str) -> str:
 
 def _figure_text(figure: QueueFigure, queue: QueueView) -> str:
     value = figure.figure_for(queue)
-    if figure.unit == GROWTH:
-        return f"{'-' if (value.value or 0) < 0 else ''}{value.text(lambda grows: formatting.size(abs(grows)))}/s"
-    if figure.unit == RATE:
-        return f"{value.text(formatting.rate)}/s"
-    return value.text(_FORMATTERS.get(figure.unit, formatting.count))
+    return f"{value.text(figure.value_text)}{figure.suffix}"

@@ -14,7 +14,7 @@ from textual.message_pump import MessagePump
 from qmon.recording.history.timeline import TimelineEvent
 from qmon.recording.history.timeline_query import recorded_events
 from qmon.tui.daemon_thread import start_daemon
-from qmon.tui.past_reader import WatchedTarget
+from qmon.tui.member import DashboardTarget
 
 _EVENTS_PER_READ: Final = 200
 
@@ -37,7 +37,7 @@ class EventsReader:
     Only the thread of the screen may use this object.
     """
 
-    def __init__(self, targets: Sequence[WatchedTarget], receiver: MessagePump) -> None:
+    def __init__(self, targets: Sequence[DashboardTarget], receiver: MessagePump) -> None:
         # True after all events were read.
         self.is_complete = False
         self.is_reading = False
@@ -61,9 +61,9 @@ class EventsReader:
         self.is_reading, self.is_complete = False, message.whole
 
 
-def _events_before_memory(target: WatchedTarget) -> Iterator[RecordedEvent]:
-    if target.archive is not None:
+def _events_before_memory(target: DashboardTarget) -> Iterator[RecordedEvent]:
+    if (archive := target.known.archive) is not None:
         before_at = target.memory.oldest_event_at if target.memory is not None else inf
-        for events in recorded_events(target.archive, before_at):
+        for events in recorded_events(archive, before_at):
             for event in events:
                 yield target.name, event

@@ -14,8 +14,8 @@ from qmon.recording.history.timeline import TimelineEvent, join_related_events
 from qmon.recording.times import local_zone, zone_info
 from qmon.tui import keys
 from qmon.tui.history.time_text import day_clock_text
+from qmon.tui.member import DashboardTarget
 from qmon.tui.operations.reading_screen import OperationsReading
-from qmon.tui.past_reader import WatchedTarget
 from qmon.tui.sanitize import clean
 from qmon.tui.shown_state import Shown
 from qmon.tui.timeline.event_reader import EventsRead, EventsReader
@@ -37,7 +37,7 @@ class TimelineScreen(OperationsReading):
 
     def __init__(self) -> None:
         super().__init__()
-        archives = [target.archive for target in self.targets if target.archive is not None]
+        archives = [archive for target in self.targets if (archive := target.known.archive) is not None]
         one_zone = not self.shows_all_targets and archives
         self._zone: tzinfo = zone_info(archives[0].zone if one_zone else local_zone())
         self._reader = EventsReader(self.targets, self) if archives else None
@@ -54,8 +54,8 @@ class TimelineScreen(OperationsReading):
         self._drawn: tuple[dict[str, TargetEvent], str, date, str] = {}, "", date.min, ""
 
     @property
-    def targets(self) -> Sequence[WatchedTarget]:
-        return self.app.watched_targets
+    def targets(self) -> Sequence[DashboardTarget]:
+        return [member.target for member in self.app.members.values()]
 
     def compose_body(self) -> ComposeResult:
         yield Lines(id="timeline-heading")
@@ -112,7 +112,7 @@ class TimelineScreen(OperationsReading):
             found = sorted(chain.from_iterable(self._joined[name] for name in given), key=lambda each: -each.event.at)
             self._events = {each.key: each for each in found}
 
-    def _target_events(self, target: WatchedTarget) -> Sequence[TimelineEvent]:
+    def _target_events(self, target: DashboardTarget) -> Sequence[TimelineEvent]:
         """Return all known events of a target, newest first."""
         events = target.memory.events() if target.memory is not None else ()
         return sorted((*events, *self._recorded.get(target.name, ())), key=lambda event: -event.at)

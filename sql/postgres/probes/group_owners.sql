@@ -5,6 +5,7 @@
 -- {since?}    column: time when it was popped
 -- {owner?}    column: its consumer
 -- {attempts?} column: number of pops
+-- {error?}    column: its last error
 -- {rows!where}     condition: the row is in progress
 -- {gone!where}    condition: its consumer is dead
 -- :proves     whether that condition is there
@@ -14,6 +15,7 @@
 -- > owner_state  dead, alive, unknown; none without an owner
 -- > attempts  number of pops
 -- > age_s     seconds since it was popped
+-- > error     the end of its last error, if it was popped before
 -- > queue     the queue, NULL if the table has only one
 SELECT
     {id!text} AS id,
@@ -25,6 +27,7 @@ SELECT
     END AS owner_state,
     CAST({attempts?} AS int) AS attempts,
     CAST(extract(epoch FROM clock_timestamp() - {since?!moment}) AS float8) AS age_s,
+    CASE WHEN CAST({attempts?} AS int) > 1 THEN {error?!newest} END AS error,
     {queue?!text} AS queue
 FROM {table} AS q
 WHERE {rows!where}

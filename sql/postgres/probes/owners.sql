@@ -9,6 +9,7 @@
 -- {lease?}      column: end of its lease
 -- {beat?}       column: when its owner was last heard of
 -- {attempts?}   column: number of pops
+-- {error?}      column: its last error
 -- :in_progress  the state value of a message in progress
 -- :kind         kind of the owner: session, lease, heartbeat, name; none without an owner
 -- :sees         whether our role can see other sessions
@@ -20,6 +21,7 @@
 -- > owner_state dead, alive, unknown; none without an owner
 -- > attempts    number of pops
 -- > age_s       seconds since it was popped
+-- > error       the end of its last error, if it was popped before
 WITH living AS MATERIALIZED (
     SELECT a.pid, a.pid || '/' || CAST(floor(extract(epoch FROM a.backend_start)) AS bigint) AS name
     FROM pg_stat_get_activity(NULL) AS a
@@ -32,7 +34,8 @@ seen AS MATERIALIZED (
         {lease?!utc} AS lease,
         {beat?!utc} AS beat,
         CAST({attempts?} AS int) AS attempts,
-        {started_at?!moment} AS started_at
+        {started_at?!moment} AS started_at,
+        CASE WHEN CAST({attempts?} AS int) > 1 THEN {error?!newest} END AS error
     FROM {table}
     WHERE {state} = :in_progress
     ORDER BY {order}
@@ -57,5 +60,6 @@ SELECT
         ELSE 'unknown'
     END AS owner_state,
     coalesce(s.attempts) AS attempts,
-    CAST(extract(epoch FROM clock_timestamp() - s.started_at) AS float8) AS age_s
+    CAST(extract(epoch FROM clock_timestamp() - s.started_at) AS float8) AS age_s,
+    s.error
 FROM seen AS s

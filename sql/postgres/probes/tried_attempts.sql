@@ -4,15 +4,17 @@
 -- {message_id} column: the id of the message
 -- {state}      column: the state
 -- {attempts}   column: number of pops
+-- {error?}     column: its last error
 -- :ready       the state value of a ready message
 -- :head        last known head id, NULL at first
 -- :limit       number of rows to read
 -- > id         id as text
 -- > attempts   number of pops
 -- > mark       empty
-SELECT CAST(h.id AS text) AS id, coalesce(CAST(h.attempts AS int)) AS attempts, CAST('' AS text) AS mark
+-- > error      the end of its last error
+SELECT CAST(h.id AS text) AS id, coalesce(CAST(h.attempts AS int)) AS attempts, CAST('' AS text) AS mark, h.error
 FROM (
-    SELECT {message_id} AS id, {attempts} AS attempts
+    SELECT {message_id} AS id, {attempts} AS attempts, CASE WHEN {attempts} > 0 THEN {error?!newest} END AS error
     FROM {table}
     WHERE {state} = :ready
         AND {id} >= coalesce(:head, (SELECT {id} FROM {table} WHERE {state} = :ready ORDER BY {id} LIMIT 1))

@@ -5,6 +5,7 @@
 -- {since?}    column: time when it was popped
 -- {owner?}    column: its consumer
 -- {attempts?} column: number of pops
+-- {error?}    column: its last error
 -- {rows!where}     condition: the row is in progress
 -- {gone!where}    condition: its consumer is dead
 -- :proves     whether that condition is there
@@ -14,6 +15,7 @@
 -- > owner_state  dead, alive, unknown; none without an owner
 -- > attempts  number of pops
 -- > age_s     seconds since it was popped
+-- > error     the end of its last error, if it was popped before
 -- > queue     the queue, NULL if the table has only one
 SELECT TOP (CAST(:limit AS int))
     r.qmon_id AS id,
@@ -28,6 +30,7 @@ SELECT TOP (CAST(:limit AS int))
         DATEDIFF(DAY, r.qmon_at, SYSUTCDATETIME()) * 86400.0
         + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, r.qmon_at, SYSUTCDATETIME()), r.qmon_at), SYSUTCDATETIME()) / 1000.0
     AS float) AS age_s,
+    CAST(r.qmon_error AS nvarchar(400)) AS error,
     r.qmon_queue AS queue
 FROM (
     SELECT
@@ -36,7 +39,8 @@ FROM (
         RTRIM(CONVERT(nvarchar(400), {owner?})) AS qmon_owner,
         CASE WHEN {gone!where} THEN 1 ELSE 0 END AS qmon_gone,
         CAST({attempts?} AS int) AS qmon_attempts,
-        {since?!moment} AS qmon_at
+        {since?!moment} AS qmon_at,
+        CASE WHEN CAST({attempts?} AS int) > 1 THEN {error?!newest} END AS qmon_error
     FROM {table} AS q
     WHERE {rows!where}
 ) AS r

@@ -9,6 +9,7 @@
 -- {lease?}         column: end of its lease
 -- {beat?}          column: when its owner was last heard of
 -- {attempts?}      column: number of pops
+-- {error?}         column: its last error
 -- {progress_index} the index of the rows in progress
 -- :in_progress     the state value of a message in progress
 -- :kind            kind of the owner: session, lease, heartbeat, name; none without an owner
@@ -21,6 +22,7 @@
 -- > owner_state    dead, alive, unknown; none without an owner
 -- > attempts       number of pops
 -- > age_s          seconds since it was popped
+-- > error          the end of its last error, if it was popped before
 SELECT
     s.qmon_id AS id,
     s.qmon_owner AS owner,
@@ -48,7 +50,8 @@ SELECT
     CAST(
         DATEDIFF(DAY, s.qmon_at, SYSUTCDATETIME()) * 86400.0
         + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, s.qmon_at, SYSUTCDATETIME()), s.qmon_at), SYSUTCDATETIME()) / 1000.0
-    AS float) AS age_s
+    AS float) AS age_s,
+    CAST(s.qmon_error AS nvarchar(400)) AS error
 FROM (
     SELECT TOP (:limit)
         {called!text} AS qmon_id,
@@ -56,7 +59,8 @@ FROM (
         {lease?!utc} AS qmon_lease,
         {beat?!utc} AS qmon_beat,
         CAST({attempts?} AS int) AS qmon_attempts,
-        {started_at?!moment} AS qmon_at
+        {started_at?!moment} AS qmon_at,
+        CASE WHEN CAST({attempts?} AS int) > 1 THEN {error?!newest} END AS qmon_error
     FROM {table} WITH (INDEX ({progress_index}))
     WHERE {state} = CAST(:in_progress AS {state!type}(100))
 ) AS s

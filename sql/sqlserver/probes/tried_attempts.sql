@@ -5,6 +5,7 @@
 -- {message_id} column: the id of the message
 -- {state}      column: the state
 -- {attempts}   column: number of pops
+-- {error?}     column: its last error
 -- {head_index} the index that gives the ready rows in the order of pops
 -- :ready       the state value of a ready message
 -- :head        last known head id, NULL at first
@@ -12,7 +13,12 @@
 -- > id         id as text
 -- > attempts   number of pops
 -- > mark       empty
-SELECT TOP (1) h.qmon_id AS id, CAST(h.qmon_attempts AS int) AS attempts, CAST('' AS varchar(1)) AS mark
+-- > error      the end of its last error
+SELECT TOP (1)
+    h.qmon_id AS id,
+    CAST(h.qmon_attempts AS int) AS attempts,
+    CAST('' AS varchar(1)) AS mark,
+    CAST(h.qmon_error AS nvarchar(400)) AS error
 FROM (
     SELECT COALESCE(
         CAST(:head AS {id!type}(450)),
@@ -25,7 +31,10 @@ FROM (
     ) AS qmon_from
 ) AS b
 CROSS APPLY (
-    SELECT TOP (:limit) CONVERT(nvarchar(450), q.{message_id}, 126) AS qmon_id, q.{attempts} AS qmon_attempts
+    SELECT TOP (:limit)
+        CONVERT(nvarchar(450), q.{message_id}, 126) AS qmon_id,
+        q.{attempts} AS qmon_attempts,
+        CASE WHEN q.{attempts} > 0 THEN {error?!newest} END AS qmon_error
     FROM {table} AS q WITH (INDEX ({head_index}))
     WHERE q.{state} = CAST(:ready AS {state!type}(100))
         AND q.{id} >= b.qmon_from

@@ -1,4 +1,4 @@
-"""Records one target without a screen: poller, history, recorder and operations."""
+"""Watches one target without a screen: poller, history, and the recorder if the target is recorded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from qmon.monitor.headless import HeadlessPoller
 from qmon.monitor.source import Event, Phase, Sink, SourceState
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.operate.operator_context import create_context
-from qmon.recording.write.operations_watch import OperationsWatch
 from qmon.recording.write.recorder import Recorder, RecorderStatus
 
 
@@ -33,13 +32,13 @@ class TargetRecordingStatus:
     missing: tuple[str, ...] = ()
 
 
-class HeadlessRecorder:
-    """Records one target until closed. Errors of one target do not affect other targets.
+class HeadlessTarget:
+    """Polls one target until closed, and can record it. Errors of one target do not affect other targets.
 
     Args:
         target: the target. Its password comes from its configured source, never from a prompt.
         configured: the configured queues.
-        recordings_folder: the folder of all recordings.
+        root: the folder of all recordings; ``None`` to record nothing.
         interval_s: seconds between polls.
         redact, record_payloads: as for ``Recorder``.
         queues: names of the queues to record; empty for all.
@@ -55,7 +54,7 @@ class HeadlessRecorder:
         self,
         target: Target,
         configured: Sequence[ConfiguredQueue],
-        recordings_folder: Path,
+        recordings_folder: Path | None,
         *,
         interval_s: float,
         redact: Callable[[str], str] = lambda text: text,
@@ -72,39 +71,42 @@ class HeadlessRecorder:
         self._history = TargetHistory(baselines=baselines)
         self._on_view = on_view
         self._phase, self._problem = Phase.CONNECTING, ""
-        self._operations: OperationsWatch | None = None
-        self.recorder = Recorder(
-            recordings_folder,
-            target.name,
-            interval_s=interval_s,
-            redact=redact,
-            record_payloads=record_payloads,
-            environment=target.environment,
-            rows_files=True,
-        )
+        self.recorder: Recorder | None = None
+        if recordings_folder is not None:
+            self.recorder = Recorder(
+                recordings_folder,
+                target.name,
+                interval_s=interval_s,
+                redact=redact,
+                record_payloads=record_payloads,
+                environment=target.environment,
+                rows_files=True,
+            )
         self._poller = HeadlessPoller(target, configured, interval_s=interval_s, on_open=self._watch_operations)
         self._poller.start(self._handle_source_update)
 
     @property
     def status(self) -> TargetRecordingStatus:
-        return TargetRecordingStatus(self._target.name, self._phase, self._problem, self.recorder.status, self._missing)
+        recording = RecorderStatus() if self.recorder is None else self.recorder.status
+        return TargetRecordingStatus(self._target.name, self._phase, self._problem, recording, self._missing)
 
     def close(self, reason: str) -> TargetRecordingStatus:
         """Stop polling and seal the segment. Waits a few seconds at most."""
         self._poller.close()
-        if self._operations is not None:
-            self._operations.close()
-        self.recorder.close(reason)
+        if self.recorder is not None:
+            self.recorder.close(reason)
         return self.status
 
     def _watch_operations(self, target: Target) -> None:
-        self._operations = OperationsWatch(create_context(target), self.recorder)
+        if self.recorder is not None:
+            self.recorder.watch_operations(create_context(target))
 
     def _handle_source_update(self, event: Event) -> None:
         self._on_event(event)
         if isinstance(event, SourceState):
             self._phase, self._problem = event.phase, event.reason
-            self.recorder.record_state(event)
+            if self.recorder is not None:
+                self.recorder.record_state(event)
             self._on_view(event)
         else:
             self._phase, self._problem = Phase.LIVE, ""
@@ -117,6 +119,8 @@ class HeadlessRecorder:
 
     def _record_requested_queues(self, snapshot: Snapshot, view: View | None) -> None:
         """Record a poll. If queues were requested, record only these; alerts always use the whole poll."""
+        if self.recorder is None:
+            return
         if self._queues:
             found = {samples.layout.queue for samples in snapshot.queues}
             self._missing = tuple(sorted(self._queues - found))

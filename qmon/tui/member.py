@@ -1,4 +1,4 @@
-"""One target of a fleet: its source and runner, and its newest figures."""
+"""One target of the dashboard: its source and runner, and its newest figures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qmon.model.ranking import Ranking
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import MOST_WRONG, Focus, Phase, SnapshotSource, SourceState
 from qmon.recording.history.in_memory import InMemoryHistory
-from qmon.tui.past_reader import KnownPast, WatchedTarget
+from qmon.tui.past_reader import KnownPast
 from qmon.tui.shown_state import Freshness, Shown
 
 if TYPE_CHECKING:
@@ -23,10 +23,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class FleetTarget:
-    """The objects that watch and change one target. The fields are arguments of ``QmonApp``.
+class DashboardTarget:
+    """The objects that watch and change one target.
 
-    ``runner`` may be set later: after the target was reached and before its first figures arrive.
+    Attributes:
+        source: the source of snapshots. The app starts the source; the caller closes it.
+        fold: builds the view of a snapshot. Called on the source's thread, once per snapshot, in order.
+        prod, read_only, environment: the badges of the target.
+        recorder: the recorder of the source, for the badge. The app does not close the recorder.
+        known: recordings and baselines of the target.
+        runner: plans and runs actions. Without a runner, the keys of actions are disabled. May be set later: after the
+            target was reached and before its first figures arrive.
+        memory: the history since the start; ``None`` in a replay.
     """
 
     source: SnapshotSource
@@ -37,6 +45,12 @@ class FleetTarget:
     recorder: Recorder | None = None
     known: KnownPast = field(default_factory=KnownPast)
     runner: ActionRunner | None = None
+    memory: InMemoryHistory | None = field(default_factory=InMemoryHistory)
+
+    @property
+    def name(self) -> str:
+        """The target's name, free of secrets. A ``qmon serve`` tells the name after the first connection."""
+        return self.source.target
 
     @property
     def initial_state(self) -> Shown:
@@ -46,7 +60,7 @@ class FleetTarget:
             interval_s=self.source.interval_s,
             environment=self.environment,
             prod=self.prod,
-            read_only=self.read_only,
+            read_only=self.read_only or (self.runner is not None and self.runner.read_only_reason is not None),
             recording=None if self.recorder is None else True,
         )
 
@@ -81,29 +95,26 @@ class Member:
         selected: the queue that its screens show.
         focus: the parts of the target that are on screen.
         totals: the sums over its queues, keyed by ``QueueFigure.field``.
-        memory: the history since the start.
         lost_at: when the target became unreachable, on the local monotonic clock. ``None`` if it can be reached.
         reason: why the last connection failed, in one line.
     """
 
-    def __init__(self, target: FleetTarget) -> None:
+    def __init__(self, target: DashboardTarget, focus: Focus) -> None:
         self.target = target
-        self.name = target.source.target
         self.requested_interval_s = target.source.interval_s
         self.shown = target.initial_state
         self.selected: str | None = None
-        self.focus = Focus(away=True)
+        self.focus = focus
         self.queues: tuple[QueueView, ...] = ()
         self.ranking = Ranking()
-        self.memory = InMemoryHistory()
         self.totals: dict[str, Figure] = {}
         self.lost_at: float | None = None
         self.reason = ""
 
     @property
-    def watched_target(self) -> WatchedTarget:
-        """The data source for the target's past."""
-        return WatchedTarget(self.name, self.memory, self.target.known.archive, self.target.runner)
+    def name(self) -> str:
+        """The target's name, free of secrets."""
+        return self.target.name
 
     def record_event(self, event: View | SourceState) -> None:
         """Record new figures or a change of phase."""
@@ -118,7 +129,11 @@ class Member:
         self.shown = replace(self.shown, view=event, newest_at=event.taken_at, interval_s=every_s)
         self.queues = self.ranking.rank_queues(event)
         self.totals = total_figures(event.queues)
-        wrong = (queue for queue in event.queues if queue.verdict.severity > Severity.FINE)
+        self.focus_on_worst(event)
+
+    def focus_on_worst(self, view: View) -> None:
+        """Make the source read more about the queues with the worst verdicts."""
+        wrong = (queue for queue in view.queues if queue.verdict.severity > Severity.FINE)
         worst = nlargest(MOST_WRONG, wrong, key=lambda queue: queue.verdict.severity)
         self.set_focus(replace(self.focus, with_verdict=frozenset(queue.name for queue in worst)))
 
@@ -129,6 +144,13 @@ class Member:
             self.target.source.set_focus(focus)
             if focus.needs_poll(before):
                 self.target.source.poll_now()
+
+    def stopped_recording(self) -> str:
+        """Return why the recording has stopped, the first time this is known; otherwise an empty text."""
+        if self.target.recorder is None or not self.shown.recording or not (why := self.target.recorder.status.stopped):
+            return ""
+        self.shown = replace(self.shown, recording=False)
+        return why
 
     def set_poll_interval(self, seconds: float) -> None:
         """Set the poll interval. A poll that follows the old interval does not count as late."""
