@@ -13,6 +13,16 @@ from typing import Final
 from qmon import bundled
 from qmon.errors import BadInput, QmonError
 from qmon.model.config_reader import suggest_nearest
+from qmon.model.texts import Text
+
+
+class ManualText(Text):
+    """Errors about the manual."""
+
+    MISSING = "the manual is missing: repeat the installation"
+    NO_TOPIC = "the manual has no topic {topic!r}{hint}"
+    TOPICS = "; qmon help lists the topics"
+
 
 # The page with a section for each verdict and for each reason why a figure is unknown.
 VERDICTS: Final = "verdicts"
@@ -82,7 +92,7 @@ def pages() -> tuple[str, ...]:
     folder = bundled.bundled_folder("docs")
     names = {entry.name for entry in folder.iterdir()} if folder is not None else set[str]()
     if folder is None or INDEX not in names:
-        raise QmonError("the manual is missing: repeat the installation")
+        raise QmonError(ManualText.MISSING)
     listed = [INDEX, *_LISTED.findall((folder / INDEX).read_text(encoding="utf-8"))]
     return tuple(name.removesuffix(".md") for name in dict.fromkeys(listed) if name in names)
 
@@ -134,8 +144,8 @@ def topic_text(words: str) -> str:
     found = [part for page in pages() for part in _matching_sections(page, words.strip())]
     if not found:
         headings = {part.heading for part in _explanation_sections() if "…" not in part.heading}
-        hint = suggest_nearest(words, [*pages(), *headings], otherwise="; qmon help lists the topics")
-        raise BadInput(f"the manual has no topic {words!r}{hint}")
+        hint = suggest_nearest(words, [*pages(), *headings], otherwise=ManualText.TOPICS)
+        raise BadInput(ManualText.NO_TOPIC.render(topic=words, hint=hint))
     return _to_markdown(found)
 
 

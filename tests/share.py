@@ -1,4 +1,4 @@
-"""``make share``: the man page and shell completions, generated from the commands, and the manual's list of metrics."""
+"""``make share``: man page, shell completions, the manual's list of metrics, and rows of ``sql/README.md``."""
 
 from __future__ import annotations
 
@@ -12,11 +12,16 @@ from typer._completion_shared import get_completion_script
 from typer.main import get_command
 
 from qmon.cli.app import app, main
+from qmon.engines.sql import queries
 from qmon.metrics.metric_list import METRICS
+from qmon.model.queue_figures import DIRECT_FIGURES
 
 METRICS_PAGE: Final = Path(__file__).parents[1] / "docs" / "metrics.md"
 _METRICS_HEAD: Final = "| metric | type | labels | meaning |\n|---|---|---|---|\n"
 FOLDER: Final = Path(__file__).parents[1] / "docs" / "share"
+SQL_README: Final = Path(__file__).parents[1] / "sql" / "README.md"
+# The row of the table of figures below which direct figures are listed.
+_LAST_ROW: Final = "| rights |"
 COMPLETIONS: Final = {
     "bash": "bash-completion/completions/qmon",
     "zsh": "zsh/site-functions/_qmon",
@@ -79,12 +84,30 @@ def man_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def sql_readme() -> str:
+    """Return ``sql/README.md`` with a row for each figure that a probe reads directly, made from the SQL files."""
+    purposes = {
+        (file.engine, file.name.removeprefix("probe/")): queries.read_query(file).purpose
+        for file in queries.all_files()
+        if file.kind == "probe"
+    }
+    rows = {}
+    for figure in DIRECT_FIGURES:
+        found = [purposes.get((engine, figure.field)) for engine in queries.ENGINES]
+        read = [f"{purpose} (`{figure.field}`)" if purpose else "–" for purpose in found]
+        rows[f"| {figure.words} |"] = f"| {figure.words} | {read[0]} | {read[1]} |"
+    lines = [line for line in SQL_README.read_text("utf-8").splitlines() if not line.startswith(tuple(rows))]
+    place = next(number for number, line in enumerate(lines) if line.startswith(_LAST_ROW))
+    return "\n".join([*lines[: place + 1], *rows.values(), *lines[place + 1 :]]) + "\n"
+
+
 def _roff(text: str) -> str:
     escaped = text.replace("\\", r"\e").replace("-", r"\-")
     return rf"\&{escaped}" if escaped[:1] in (".", "'") else escaped
 
 
 if __name__ == "__main__":
+    SQL_README.write_text(sql_readme(), encoding="utf-8")
     for path, text in files().items():
         place = FOLDER / path
         place.parent.mkdir(parents=True, exist_ok=True)

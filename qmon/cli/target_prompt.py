@@ -11,9 +11,19 @@ import typer
 
 from qmon.cli.output import clean_text, print_note, print_output, print_table
 from qmon.errors import BadInput
+from qmon.model.texts import Text
 
 if TYPE_CHECKING:
     from qmon.config.known_targets import KnownTarget
+
+
+class PromptText(Text):
+    """Why no target could be asked for."""
+
+    WHICH_TARGET = "which target? a URL: {example}"
+    WHICH_KNOWN_TARGET = "which target? known: {names}{more}; or a URL: {example}"
+    MORE = " and {count} more"
+
 
 ENGINES: Final = {"postgres": "PostgreSQL", "sqlserver": "SQL Server", None: ""}
 _MOST: Final = 10
@@ -32,9 +42,11 @@ def ask_target(path: Path | None) -> str:
     config = read_config(path)
     known = known_targets(config)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        if not known:
+            raise BadInput(PromptText.WHICH_TARGET.render(example=URL_EXAMPLES[0]))
         names = ", ".join(each.name for each in known[:_MOST])
-        more = f" and {len(known) - _MOST} more" if len(known) > _MOST else ""
-        raise BadInput(f"which target? {f'known: {names}{more}; or ' if names else ''}a URL: {URL_EXAMPLES[0]}")
+        more = PromptText.MORE.render(count=len(known) - _MOST) if len(known) > _MOST else ""
+        raise BadInput(PromptText.WHICH_KNOWN_TARGET.render(names=names, more=more, example=URL_EXAMPLES[0]))
     _print_targets(known, config.path, URL_EXAMPLES)
     only = "1" if len(known) == 1 else None
     while True:

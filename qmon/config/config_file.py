@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 import platformdirs
 
@@ -178,9 +178,9 @@ def parse_config(text: str, path: Path) -> Config:
         raise BadInput(ConfigText.NOT_TOML.render(path=path, problem=problem)) from None
     keys = Keys(raw, f"{path}: ")
     targets = keys.nested_keys("target")
-    settings = _read_settings(keys.nested_keys("settings"))
+    settings = keys.nested("settings", _read_settings) or Settings()
     alerts = rules_from_list(keys.tables("alert"), keys.path("alert"))
-    alerting = _read_alerting(keys.nested_keys("alerts"))
+    alerting = keys.nested("alerts", lambda alerts: alerts.record(AlertSettings)) or AlertSettings()
     receivers = receivers_from_list(keys.tables("notify"), keys.path("notify"))
     objectives = objectives_from_list(keys.tables("slo"), keys.path("slo"))
     fleets = keys.nested_keys("fleets")
@@ -216,21 +216,14 @@ def _read_target(targets: Keys, name: str, folder: Path) -> TargetConfig:
     keys = targets.nested_keys(name)
     if keys is None:
         raise BadInput(ConfigText.NO_TARGET_KEYS.render(key=targets.where))
-    target = TargetConfig(
-        name,
-        keys.require_text("connect"),
-        engine=cast("EngineName | None", keys.choice("engine", ("postgres", "sqlserver"))),
-        environment=keys.text("environment") or "",
-        prod=keys.is_set("prod"),
-        read_only=keys.is_set("read_only"),
-        schema_owner=keys.text("schema_owner") or "",
-        queues=(queues := _read_queues(keys)),
+    queues = _read_queues(keys)
+    return keys.record(
+        TargetConfig,
+        {Budget: _read_budget, Path: lambda keys, key: _read_path(keys, key, folder)},
+        name=name,
+        queues=queues,
         written=dict(zip(map(configured_name, queues), keys.tables("queue"), strict=True)),
-        budget=_read_budget(keys),
-        baselines=_read_path(keys, "baselines", folder),
     )
-    keys.reject_unknown_keys()
-    return target
 
 
 def _read_path(keys: Keys, name: str, folder: Path) -> Path | None:
@@ -244,11 +237,11 @@ def _read_path(keys: Keys, name: str, folder: Path) -> Path | None:
         raise BadInput(ConfigText.AT_KEY.render(key=keys.path(name), problem=problem)) from None
 
 
-def _read_budget(keys: Keys) -> Budget | None:
-    text = keys.text("budget")
+def _read_budget(keys: Keys, name: str) -> Budget | None:
+    text = keys.text(name)
     budget = parse_budget(text) if text is not None else None
     if text is not None and budget is None:
-        raise BadInput(ConfigText.BUDGET.render(key=keys.path("budget")))
+        raise BadInput(ConfigText.BUDGET.render(key=keys.path(name)))
     return budget
 
 
@@ -266,34 +259,15 @@ def _read_queues(keys: Keys) -> tuple[ConfiguredQueue, ...]:
     return tuple(out.values())
 
 
-def _read_settings(keys: Keys | None) -> Settings:
-    if keys is None:
-        return Settings()
-    usual = Settings()
-    interval, budget = keys.seconds("interval"), keys.number("budget_percent")
-    interval_s = usual.interval_s if interval is None else interval
-    if not MIN_INTERVAL_S <= interval_s <= MAX_INTERVAL_S:
+def _read_settings(keys: Keys) -> Settings:
+    trash_s = keys.seconds("trash")
+    trash_days = Settings().trash_days if trash_s is None else trash_s / 86_400.0
+    settings = keys.record(Settings, redact=_read_redact(keys), trash_days=trash_days)
+    if not MIN_INTERVAL_S <= settings.interval_s <= MAX_INTERVAL_S:
         raise BadInput(ConfigText.INTERVAL.render(key=keys.path("interval")))
-    if budget is not None and not 0 < budget <= 100:
+    if not 0 < settings.budget_percent <= 100:
         raise BadInput(ConfigText.BUDGET_PERCENT.render(key=keys.path("budget_percent")))
-    settings = Settings(
-        interval_s,
-        usual.budget_percent if budget is None else budget,
-        keys.text("theme") or "",
-        _read_redact(keys),
-        _read_trash_days(keys, usual.trash_days),
-    )
-    keys.reject_unknown_keys()
     return settings
-
-
-def _read_alerting(keys: Keys | None) -> AlertSettings:
-    if keys is None:
-        return AlertSettings()
-    usual, wait_s = AlertSettings(), keys.seconds("group_wait")
-    bell = keys.is_set("bell") if "bell" in keys.raw else usual.bell
-    keys.reject_unknown_keys(("bell",))
-    return AlertSettings(bell, usual.group_wait_s if wait_s is None else wait_s)
 
 
 def _read_redact(keys: Keys) -> tuple[str, ...]:
@@ -304,8 +278,3 @@ def _read_redact(keys: Keys) -> tuple[str, ...]:
         except BadInput as problem:
             raise BadInput(ConfigText.AT_KEY.render(key=keys.path("redact"), problem=problem)) from None
     return patterns
-
-
-def _read_trash_days(keys: Keys, usual: float) -> float:
-    seconds = keys.seconds("trash")
-    return usual if seconds is None else seconds / 86_400.0

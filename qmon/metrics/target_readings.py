@@ -125,7 +125,7 @@ class TargetReadings:
     def _queue_readings(self, queue: QueueView, behind_s: float) -> Iterator[Reading]:
         labels = (self.name, queue.name)
         for field, metric in GAUGES.items():
-            figure = getattr(queue, field).evidence
+            figure = queue.figure(field).evidence
             if figure.value is None:
                 continue
             if figure.partial and figure.value == 0:  # row-level security may hide all rows of this queue from our role

@@ -12,7 +12,7 @@ from typing import Final
 from qmon.model.figure import Figure
 from qmon.model.groups.group import MOST_QUEUES
 from qmon.model.layout.layout import TableName
-from qmon.model.queue_figures import COUNT, QUEUE_FIGURES, RATE, QueueFigure
+from qmon.model.queue_figures import COUNT, DIRECT_FIGURES, QUEUE_FIGURES, RATE, QueueFigure
 from qmon.model.texts import Text
 from qmon.model.view import QueueView
 
@@ -26,11 +26,12 @@ class CombinedText(Text):
 
 _AGES: Final = ("oldest", "blocked_oldest")
 
-# Figures that can be combined: ages by their maximum, all other figures by their sum.
+# Figures that can be combined: ages by their maximum, all other figures by their sum. Tables with several queues have
+# no figures that a probe reads directly.
 GROUP_FIGURES: Final = tuple(
     figure
     for figure in QUEUE_FIGURES
-    if figure.field in _AGES or (figure.unit in (COUNT, RATE) and not figure.negative)
+    if figure.field in _AGES or (figure.unit in (COUNT, RATE) and not figure.negative and figure not in DIRECT_FIGURES)
 )
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, fields
+from types import NoneType
+from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from qmon.errors import BadInput
 from qmon.model.formatting import parse_duration
@@ -41,6 +43,7 @@ class KeyText(Text):
     TABLE = "a table of keys"
 
 
+T = TypeVar("T")
 _MAX_INTEGER: Final = 2**63 - 1
 
 # Similarity above which an unknown key counts as a misspelling: `conect`, `tabel`.
@@ -203,6 +206,55 @@ class Keys:
             raise BadInput(KeyText.NOT_A_TABLE.render(path=self.path(name), kind=_kind_text(value)))
         return Keys(value, self.path(name))
 
+    def nested(self, name: str, parse: Callable[[Keys], T], shorthand_key: str | None = None) -> T | None:
+        """Return a nested table, read with ``parse``, or ``None`` if the key is missing. Unknown keys are errors.
+
+        ``shorthand_key``: as for ``nested_keys``.
+        """
+        inner = self.nested_keys(name, shorthand_key)
+        if inner is None:
+            return None
+        found = parse(inner)
+        inner.reject_unknown_keys()
+        return found
+
+    def record(self, kind: type[T], readers: Readers | None = None, **known: object) -> T:
+        """Read a dataclass whose fields are the keys of this table. Other keys are errors.
+
+        The types of the fields decide how their keys are read. A number whose field ends in ``_s`` is a duration, and
+        its key lacks the ``_s``. A missing key gives the default of its field. A missing key without a default is an
+        error, unless the field may be ``None``.
+
+        ``readers``: the functions that read keys of further types. ``known``: the values of fields that are not read.
+        """
+        hints, found = get_type_hints(kind), dict(known)
+        for field in fields(kind):  # type: ignore[arg-type]  # every kind is a dataclass
+            if field.name in known:
+                continue
+            value = self._field_value(field.name, hints[field.name], readers or {})
+            if value is not None or (NoneType in get_args(hints[field.name]) and field.default is MISSING):
+                found[field.name] = value
+            elif field.default is MISSING and field.default_factory is MISSING:
+                raise self.missing_key_error(field.name)
+        self.reject_unknown_keys()
+        return kind(**found)
+
+    def _field_value(self, name: str, hint: Any, readers: Readers) -> object:
+        """Return the value of a key according to a type, or ``None`` if the key is missing."""
+        if NoneType in get_args(hint):
+            hint = Union[tuple(each for each in get_args(hint) if each is not NoneType)]  # noqa: UP007 - made at runtime
+        if hint in readers:
+            return readers[hint](self, name)
+        if get_origin(hint) is Literal:
+            return self.choice(name, get_args(hint))
+        if hint is bool:
+            value = self.is_set(name)
+            return value if name in self.raw else None
+        if hint is float and name.endswith("_s"):
+            return self.seconds(name.removesuffix("_s"))
+        read: dict[object, Callable[[str], object]] = {str: self.text, int: self.whole_number, float: self.number}
+        return read[hint](name)
+
     def tables(self, name: str) -> list[Mapping[str, object]]:
         """Return a list of tables, written as ``[[name]]``, or an empty list if the key is missing."""
         value = self._get(name)
@@ -238,6 +290,10 @@ class Keys:
         if isinstance(value, int) and not -_MAX_INTEGER <= value <= _MAX_INTEGER:
             raise BadInput(KeyText.OUT_OF_RANGE.render(path=self.path(name)))
         return value
+
+
+# Functions that read a key, by the type of a field.
+Readers = Mapping[Any, Callable[[Keys, str], object]]
 
 
 def _kind_text(value: object) -> str:

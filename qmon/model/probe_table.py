@@ -14,6 +14,7 @@ from typing import Final
 from qmon.model.cost_budget import Rank
 from qmon.model.counts import PartSample, ScanSample
 from qmon.model.probe import Probe, Scope
+from qmon.model.queue_figures import DIRECT_FIGURES
 from qmon.model.samples import broker_samples, group_samples, message_samples, polled_samples, server_state_samples
 from qmon.model.samples import usage_samples as usage
 from qmon.model.samples.client_samples import MOST_CLIENTS, ClientSample
@@ -280,7 +281,10 @@ _OCCASIONAL_PROBES: Final = (
     Probe("scan_whole", ScanSample, Scope.OCCASIONAL, ("scan_whole_state",)),
 )
 
-_ALL: Final = (*_QUEUE_PROBES, *_GROUP_PROBES, *_TABLE_PROBES, *_TARGET_PROBES, *_OCCASIONAL_PROBES)
+# The probes of figures that are read directly.
+_FIGURE_PROBES: Final = tuple(figure.probe for figure in DIRECT_FIGURES if figure.probe is not None)
+
+_ALL: Final = (*_QUEUE_PROBES, *_FIGURE_PROBES, *_GROUP_PROBES, *_TABLE_PROBES, *_TARGET_PROBES, *_OCCASIONAL_PROBES)
 
 # The row of each probe, keyed by the names of the probe and its variants.
 PROBES: Final[Mapping[str, Probe]] = {name: probe for probe in _ALL for name in (probe.name, *probe.variants)}

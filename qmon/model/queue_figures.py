@@ -8,6 +8,7 @@ from typing import Final
 
 from qmon.model import formatting
 from qmon.model.figure import Figure
+from qmon.model.probe import Probe
 from qmon.model.view import QueueView
 
 COUNT: Final = "messages"
@@ -32,7 +33,7 @@ class QueueFigure:
     """One figure of a queue.
 
     Attributes:
-        field: field of ``QueueView``.
+        field: field of ``QueueView``, or name in ``QueueView.direct``.
         words: the figure's name on screens.
         about: the figure's meaning.
         of_rows: true if the figure is read from the rows of the table. Such a figure is a lower bound if row-level
@@ -48,6 +49,11 @@ class QueueFigure:
         plot: position among the plots of the history screen, from 1; 0 if the figure is not plotted.
         band_reach: least distance from the middle of the figure's usual band to its ends, in the figure's unit; 0 if
             baselines do not include the figure.
+        kinds: the kinds of states whose messages it counts. It is unknown if messages in unknown states may be of
+            these kinds.
+        probe: the probe that reads the figure directly: it returns one row with one column, ``value``. Such a figure
+            needs no field in ``QueueView`` and is recorded as a sample. Its probe has the name of the figure and an
+            index.
     """
 
     field: str
@@ -63,6 +69,8 @@ class QueueFigure:
     moved: str = ""
     plot: int = 0
     band_reach: float = 0.0
+    kinds: tuple[str, ...] = ()
+    probe: Probe | None = None
 
     @property
     def name(self) -> str:
@@ -108,8 +116,7 @@ class QueueFigure:
 
     def figure_for(self, queue: QueueView) -> Figure:
         """Return this figure of a queue."""
-        figure: Figure = getattr(queue, self.field)
-        return figure
+        return queue.figure(self.field)
 
     def moved_for(self, queue: QueueView) -> float | None:
         """Return the messages behind a rate since the queue was last read; ``None`` if unknown."""
@@ -130,7 +137,7 @@ class QueueFigure:
         return "/s" if self.unit in (RATE, GROWTH) else ""
 
 
-# All figures of `QueueView`, in the order of the status report.
+# All figures of a queue, in the order of the status report.
 QUEUE_FIGURES: Final = (
     QueueFigure(
         "ready",
@@ -141,6 +148,7 @@ QUEUE_FIGURES: Final = (
         alias="depth",
         plot=1,
         band_reach=10.0,
+        kinds=("ready",),
     ),
     QueueFigure(
         "in_progress",
@@ -151,13 +159,39 @@ QUEUE_FIGURES: Final = (
         heading="IN PROG",
         plot=7,
         band_reach=10.0,
+        kinds=("in_progress",),
     ),
-    QueueFigure("stuck", "stuck", COUNT, "messages in progress for longer than the timeout", of_rows=True, plot=8),
-    QueueFigure("scheduled", "scheduled", COUNT, "messages that are due later", of_rows=True, heading="SCHED", plot=9),
     QueueFigure(
-        "blocked", "blocked", COUNT, "messages that wait for a lock, a message or a person", of_rows=True, plot=11
+        "stuck",
+        "stuck",
+        COUNT,
+        "messages in progress for longer than the timeout",
+        of_rows=True,
+        plot=8,
+        kinds=("in_progress",),
     ),
-    QueueFigure("dead", "dead", COUNT, "messages given up after too many attempts", of_rows=True, plot=10),
+    QueueFigure(
+        "scheduled",
+        "scheduled",
+        COUNT,
+        "messages that are due later",
+        of_rows=True,
+        heading="SCHED",
+        plot=9,
+        kinds=("scheduled",),
+    ),
+    QueueFigure(
+        "blocked",
+        "blocked",
+        COUNT,
+        "messages that wait for a lock, a message or a person",
+        of_rows=True,
+        plot=11,
+        kinds=("blocked",),
+    ),
+    QueueFigure(
+        "dead", "dead", COUNT, "messages given up after too many attempts", of_rows=True, plot=10, kinds=("dead",)
+    ),
     QueueFigure(
         "oldest",
         "oldest",
@@ -167,6 +201,7 @@ QUEUE_FIGURES: Final = (
         metric="oldest_age_seconds",
         plot=6,
         band_reach=5.0,
+        kinds=("ready",),
     ),
     QueueFigure(
         "blocked_oldest",
@@ -177,6 +212,7 @@ QUEUE_FIGURES: Final = (
         main=False,
         heading=None,
         metric="oldest_blocked_age_seconds",
+        kinds=("blocked",),
     ),
     QueueFigure(
         "push_rate",
@@ -196,6 +232,7 @@ QUEUE_FIGURES: Final = (
         moved="completed",
         plot=5,
         band_reach=1.0,
+        kinds=("in_progress",),
     ),
     QueueFigure(
         "gap",
@@ -205,6 +242,7 @@ QUEUE_FIGURES: Final = (
         "consumers wait",
         negative=True,
         plot=2,
+        kinds=("ready",),
     ),
     QueueFigure(
         "fill", "ring fill", SHARE, "share of a ring's slots that hold a message", heading="FILL", metric="fill_ratio"
@@ -212,7 +250,15 @@ QUEUE_FIGURES: Final = (
     QueueFigure(
         "producers", "producers", SESSIONS, "producers that are connected", main=False, metric="producer_sessions"
     ),
-    QueueFigure("done", "done", COUNT, "finished or cancelled messages still in the table", of_rows=True, main=False),
+    QueueFigure(
+        "done",
+        "done",
+        COUNT,
+        "finished or cancelled messages still in the table",
+        of_rows=True,
+        main=False,
+        kinds=("done",),
+    ),
     QueueFigure(
         "bytes",
         "bytes",
@@ -239,8 +285,11 @@ QUEUE_FIGURES: Final = (
 FIGURES_BY_FIELD: Final[Mapping[str, QueueFigure]] = {figure.field: figure for figure in QUEUE_FIGURES}
 MAIN_FIGURES: Final = tuple(figure for figure in QUEUE_FIGURES if figure.main)
 
+# The figures that a probe reads directly.
+DIRECT_FIGURES: Final = tuple(figure for figure in QUEUE_FIGURES if figure.probe is not None)
+
 # The figures that recordings store as values. Rates are stored as the messages behind them.
-RECORDED_FIGURES: Final = tuple(figure for figure in MAIN_FIGURES if not figure.moved)
+RECORDED_FIGURES: Final = tuple(figure for figure in MAIN_FIGURES if not figure.moved and figure.probe is None)
 
 # The figures whose messages are counted between two polls.
 MOVING_FIGURES: Final = tuple(figure for figure in QUEUE_FIGURES if figure.moved)

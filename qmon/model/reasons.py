@@ -95,6 +95,7 @@ class Reason(Text):
     NO_DEAD_STATE = "this table has no state for dead messages"
     NO_PROGRESS_STATE = "the state column has no value for messages in progress"
     NOT_IN_TABLE = "this table has no such figure"
+    NO_VALUE = "this table has no message with this figure"
     NO_BLOCKED_STATE = "this table has no state for blocked messages"
     NOTHING_BLOCKED = "no message is blocked"
     NO_BLOCKED_TIME = "no column for the time when a message was blocked"

@@ -26,6 +26,7 @@ from qmon.model.samples.polled_samples import (
     DepthSample,
     HeadSample,
     HeldSample,
+    KeptValue,
     MessageSample,
     OperatedSample,
     PauseSample,
@@ -105,6 +106,7 @@ class QueueSamples:
         strange: messages in states that qmon does not know.
         strange_at: when the table was searched for unknown states, if not in this poll; server clock, seconds.
         strange_every_s: seconds between two such searches, if they depend on their cost.
+        values: the figures that a probe reads directly, as last read.
     """
 
     layout: Layout
@@ -146,6 +148,7 @@ class QueueSamples:
     strange: StrangeStates | None = None
     strange_at: float | None = None
     strange_every_s: float = 0.0
+    values: Mapping[str, KeptValue] = field(default_factory=dict)
 
     @property
     def waiting_count(self) -> int | None:

@@ -70,6 +70,7 @@ class QueueView:
         consumers_seen: the sessions of the consumers; ``None`` if sessions or their statements are not visible, or if
             the queue belongs to a library.
         workers: the workers of a library, if they were read.
+        direct: the figures that a probe reads directly, keyed by ``QueueFigure.field``.
     """
 
     layout: Layout
@@ -115,10 +116,16 @@ class QueueView:
     ownerless: frozenset[str] = frozenset()
     consumers_seen: ClientsSeen | None = None
     workers: tuple[WorkerSample, ...] | None = None
+    direct: Mapping[str, Figure] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         return self.layout.queue
+
+    def figure(self, name: str) -> Figure:
+        """Return a figure. ``name``: ``QueueFigure.field``."""
+        found: Figure | None = self.direct.get(name)
+        return getattr(self, name, _UNKNOWN) if found is None else found
 
     def is_stuck(self, message: MessageSample) -> bool:
         """Return whether a message has been in progress for longer than the timeout, or its owner is dead."""

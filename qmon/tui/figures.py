@@ -11,6 +11,7 @@ from qmon.model import formatting
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.forecast import Trend
 from qmon.model.queue_figures import BYTES, COUNT, FIGURES_BY_FIELD, MAIN_FIGURES, RATE, SECONDS, SESSIONS, SHARE
+from qmon.model.reasons import Reason
 from qmon.model.verdicts.flow_verdicts import PAUSED
 from qmon.model.view import QueueView, View
 from qmon.tui.sanitize import clean, shorten_words, text_width
@@ -125,7 +126,7 @@ def unknown_figures(queue: QueueView) -> list[tuple[str, str]]:
     none |= set() if queue.layout.has_figure("blocked") else {"blocked"}
     for each in MAIN_FIGURES:
         figure = each.figure_for(queue)
-        if each.field not in none and figure.value is None and figure.reason:
+        if each.field not in none and figure.value is None and figure.reason not in ("", Reason.NOT_IN_TABLE):
             out.append((each.words, clean(figure.reason)))
     return out
 

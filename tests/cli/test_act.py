@@ -9,13 +9,23 @@ from typing import Any
 import pyodbc
 import pytest
 
-from qmon.cli.commands.act.run_action import exit_code
+from qmon.cli.commands.act.run_action import RunText, exit_code
+from qmon.cli.commands.design.bench import BenchText
+from qmon.cli.target_session import SessionText
 from qmon.model.operation_records import OperationKind, OperationResult, OperationState
+from qmon.operate.actions.pause import PauseText
+from qmon.operate.actions.redrive import RedriveText
+from qmon.operate.actions.requeue import RequeueText
+from qmon.operate.plan.selection import ChoiceText
+from qmon.operate.run.failure_watch import FailureText
 from tests.cli.calling import call
 from tests.cli.pseudo_terminal import Terminal
 from tests.facts import query
 from tests.jobs import HOSTILE, configuration, fill, states
 from tests.schemas import valid
+from tests.wordings import has
+
+STUCK = ChoiceText.IN_PROGRESS.render(messages="3 messages")
 
 
 @pytest.fixture
@@ -44,7 +54,8 @@ def test_a_dry_run_says_everything_and_changes_nothing(shop: str) -> None:
     before = query(shop, "SELECT * FROM public.jobs ORDER BY id")
     done = call("requeue", "shop", "jobs", "--dry-run")
     assert done.exit_code == 0, done.output
-    for part in ("Requeue 3 messages in progress of jobs", "2 owner alive", "undo", "nothing was changed"):
+    assert has(done.stdout, RequeueText.TITLE, messages=STUCK, queue="jobs")
+    for part in ("2 owner alive", "undo", RunText.DRY_RUN):
         assert part in done.stdout, part
     assert "UPDATE" not in done.stdout
     assert "UPDATE" in call("requeue", "shop", "jobs", "--dry-run", "--sql").stdout
@@ -104,11 +115,11 @@ def test_a_redrive_is_narrowed_down_paced_and_undone(shop: str) -> None:
         "none",
     )
     plan = acted(*asked, "--dry-run")["plan"]
-    assert plan["consequences"][0] == "at most 100 per second; the redrive does not stop if messages fail again"
+    assert plan["consequences"][0] == RedriveText.NEVER_STOPS.render(pace=RedriveText.AT_RATE.render(rate="100"))
     assert (plan["count"], plan["kind"]) == (2, "redrive")
     result = acted(*asked, "--yes")["result"]
     assert (result["done"], result["state"]) == (2, "done")
-    assert result["notes"] == ["0 failed again, 0 are done or gone, 2 not yet"]
+    assert result["notes"] == [FailureText.SUMMARY.render(failed=0, finished=0, rest=2)]
     assert query(shop, "SELECT id FROM public.jobs WHERE status = 'ready' AND attempts = 0 AND id < 6") == [(1,), (4,)]
     assert acted("undo", "shop", result["operation"], "--yes")["result"]["done"] == 2
     assert acted("purge", "shop", "--state", "dead", "--payload", "of 3", "--yes")["result"]["done"] == 1
@@ -173,7 +184,7 @@ def test_pause_resume_and_the_gate_of_a_table_of_ones_own(shop: str) -> None:
     insert = "INSERT INTO public.jobs (status) VALUES ('ready')"
     refused = call("pause", "shop", "--yes")
     assert refused.exit_code == 2, refused.output
-    assert "gate" in refused.stderr
+    assert has(refused.stderr, PauseText.NO_PUSH_SWITCH)
     assert "CREATE TRIGGER" in call("setup", "shop", "--gate", "jobs", "--print").stdout
     assert query(shop, "SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal") == [(0,)]
     assert acted("setup", "shop", "--gate", "jobs", "--yes")["result"]["done"] == 1
@@ -191,10 +202,16 @@ def test_pause_resume_and_the_gate_of_a_table_of_ones_own(shop: str) -> None:
 
 def test_prod_asks_for_the_name_and_a_reason(shop: str, own_home: Path) -> None:
     configure(own_home, configuration(shop, more="prod = true"))
-    for more in ((), ("--confirm", "jobs"), ("--reason", "why"), ("--confirm", "jbos", "--reason", "why")):
+    confirmed = ("--confirm", "jbos", "--reason", "why")
+    for more, text in (
+        ((), RunText.YES_NOT_ENOUGH),
+        (("--confirm", "jobs"), RunText.YES_NOT_ENOUGH),
+        (("--reason", "why"), RunText.YES_NOT_ENOUGH),
+        (confirmed, RunText.WRONG_NAME),
+    ):
         done = call("requeue", "shop", "--yes", *more)
         assert done.exit_code == 2, done.output
-        assert "nothing was changed" in done.stderr
+        assert has(done.stderr, text, queue="jobs")
     assert states(shop) == {"ready": 4, "working": 5}
     assert acted("requeue", "shop", "--yes", "--confirm", "jobs", "--reason", "why")["result"]["done"] == 3
 
@@ -217,16 +234,16 @@ def test_a_read_only_target_refuses_every_command(shop: str, own_home: Path) -> 
     ):
         done = call(*arguments, "--yes", "--reason", "why", "--confirm", "jobs")
         assert done.exit_code == 2, (arguments, done.output)
-    for others in (
-        ("design", "install", "shop", "fifo", "--schema", "public"),
-        ("design", "uninstall", "shop", "jobs", "--yes"),
-        ("setup", "shop"),
-        ("design", "load", "shop", "jobs"),
-        ("design", "archive", "shop", "jobs"),
-        ("design", "bench", "shop"),
+    for others, text in (
+        (("design", "install", "shop", "fifo", "--schema", "public"), SessionText.TARGET_READ_ONLY),
+        (("design", "uninstall", "shop", "jobs", "--yes"), SessionText.TARGET_READ_ONLY),
+        (("setup", "shop"), SessionText.TARGET_READ_ONLY),
+        (("design", "load", "shop", "jobs"), SessionText.TARGET_READ_ONLY),
+        (("design", "archive", "shop", "jobs"), SessionText.TARGET_READ_ONLY),
+        (("design", "bench", "shop"), BenchText.READ_ONLY),
     ):
         done = call(*others)
-        assert (done.exit_code, "read" in done.stderr) == (2, True), (others, done.output)
+        assert (done.exit_code, has(done.stderr, text, target="shop")) == (2, True), (others, done.output)
     assert query(shop, "SELECT * FROM public.jobs ORDER BY id") == before
     assert query(shop, "SELECT count(*) FROM pg_namespace WHERE nspname = 'qmon'") == [(0,)]
     assert query(shop, "SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal") == [(0,)]
@@ -280,7 +297,7 @@ def test_exit_codes_tell_all_from_some(state: OperationState, done: int, skipped
 def test_on_a_terminal_it_asks_and_no_is_the_default(shop: str, own_home: Path) -> None:
     terminal = Terminal("requeue", "shop", home=own_home.parents[1])
     terminal.expect("[y/N]")
-    assert "Requeue 3 messages in progress of jobs" in terminal.read()
+    assert has(terminal.read(), RequeueText.TITLE, messages=STUCK, queue="jobs")
     terminal.type("")
     assert terminal.end() == 2
     assert states(shop) == {"ready": 4, "working": 5}
@@ -298,7 +315,7 @@ def test_ctrl_c_stops_between_batches_and_says_what_was_done(shop: str, own_home
     terminal.expect("/s")
     terminal.process.send_signal(signal.SIGINT)
     assert terminal.end() == 3, terminal.seen
-    assert "stopping after the current batch" in terminal.seen
+    assert has(terminal.seen, RunText.STOPPING)
     assert "purge cancelled" in terminal.seen
     (listed,) = valid(call("operations", "shop", "--output", "json").stdout, "operations")["operations"]
     assert listed["state"] == "cancelled"

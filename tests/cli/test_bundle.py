@@ -16,8 +16,9 @@ import pytest
 import qmon
 from qmon.cli.commands.doctor.bundle import _poll_once
 from qmon.cli.target_session import ConnectedTarget
-from qmon.config.chosen_target import find_target
+from qmon.config.chosen_target import TargetText, find_target
 from qmon.config.config_file import Config
+from qmon.engines.postgres.postgres_errors import PostgresErrorText
 from qmon.errors import ConnectionFailed
 from qmon.model.snapshot import Snapshot
 from qmon.recording.format.codec import decode
@@ -25,6 +26,7 @@ from tests.cli.calling import call
 from tests.facts import connected, query, wait_until
 from tests.jobs import configuration, fill
 from tests.schemas import valid
+from tests.wordings import has, pattern
 
 SECRETS = ("hunter2", "s3cret", "Anna", "4111222233334444", "t0ken", "topsecret")
 
@@ -82,7 +84,8 @@ def test_the_bundle_has_all_that_a_report_needs_and_nothing_secret(shop: str, tm
     assert config["targets"]["shop"]["queues"][0]["queue"] == "jobs"
     assert config["receivers"][0]["command"] == ["/usr/bin/notify", "•••", "•••"]
     assert {each["probe"] for each in valid(found["doctor.json"], "doctor")["checks"]} >= {"server", "catalog"}
-    for part in ("begins: status", "ends: status, code 0", "connection refused", "begins: doctor"):
+    assert has(found["qmon.log"], PostgresErrorText.REFUSED)
+    for part in ("begins: status", "ends: status, code 0", "begins: doctor"):
         assert part in found["qmon.log"], part
 
 
@@ -128,7 +131,7 @@ def test_without_a_target_or_with_one_that_fails_there_is_a_bundle_all_the_same(
     own_home.unlink()
     done = call("doctor", "postgresql://a:hunter2@127.0.0.1:1/d", "--bundle", str(tmp_path / "b.zip"))
     assert done.exit_code == 1
-    assert "connection refused" in done.stdout
+    assert has(done.stdout, PostgresErrorText.REFUSED)
     assert "hunter2" not in "".join(contents(tmp_path / "b.zip").values())
 
     def broken(*_: object) -> None:
@@ -142,7 +145,7 @@ def test_without_a_target_or_with_one_that_fails_there_is_a_bundle_all_the_same(
 @pytest.mark.server
 def test_a_target_that_cannot_be_polled_is_said_with_its_reason() -> None:
     gone = find_target("postgresql://a@127.0.0.1:1/d", Config(Path("qmon.toml")), {}).target
-    with pytest.raises(ConnectionFailed, match="connection refused"):
+    with pytest.raises(ConnectionFailed, match=pattern(PostgresErrorText.REFUSED)):
         _poll_once(cast(ConnectedTarget, SimpleNamespace(target=gone, configured=())))
 
 
@@ -159,4 +162,4 @@ def test_a_file_that_cannot_be_made_is_bad_input(tmp_path: Path, name: str) -> N
 def test_doctor_needs_a_target_otherwise() -> None:
     done = call("doctor")
     assert done.exit_code == 2
-    assert "TARGET is missing" in done.stderr
+    assert has(done.stderr, TargetText.NO_TARGET)

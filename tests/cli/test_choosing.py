@@ -9,13 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from qmon.cli.target_prompt import PromptText
 from qmon.engines import odbc
+from qmon.engines.postgres.postgres_errors import PostgresErrorText
 from qmon.engines.sqlserver import driver_wheel
+from qmon.model.config_reader import KeyText
 from tests.cli.calling import call
 from tests.cli.pseudo_terminal import Terminal
 from tests.facts import query
 from tests.needs import posix
 from tests.schemas import valid
+from tests.wordings import has
 
 CONFIG = """
 [target.orders-prod]
@@ -55,7 +59,7 @@ def test_connect_alone_lists_what_is_known_and_asks(configured: Path) -> None:
     assert ["warehouse", "SQL", "Server", "driver", "FreeTDS", "user", "DSN"] in [row[1:] for row in rows]
     assert "postgresql://user@host/database or mssql://login@host/Database" in terminal.seen
     terminal.type("shpo")
-    terminal.expect("did you mean shop?")
+    terminal.expect(KeyText.DID_YOU_MEAN.render(word="shop"))
     terminal.expect("Number, name or URL:", times=2)
     terminal.type("2")
     terminal.expect("live")
@@ -66,8 +70,8 @@ def test_connect_alone_lists_what_is_known_and_asks(configured: Path) -> None:
 def test_without_a_terminal_it_says_what_is_known(configured: Path) -> None:
     done = call("connect")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr.startswith("qmon: which target? known: orders-prod, shop, ")
-    assert done.stderr.endswith("; or a URL: postgresql://user@host/database\n")
+    assert has(done.stderr, PromptText.WHICH_KNOWN_TARGET, example="postgresql://user@host/database")
+    assert "orders-prod, shop, " in done.stderr
     assert "warehouse" in done.stderr
 
 
@@ -122,13 +126,17 @@ def test_targets_lists_what_is_known_and_what_can_be_reached(configured: Path) -
     assert (found["shop"]["reachable"], found["shop"]["problem"]) == (True, None)
     assert found["shop"]["server_version"].split(".")[0].isdecimal()
     assert found["off"]["reachable"] is False
-    assert "nothing listens on 127.0.0.1 port 1" in found["off"]["problem"]
+    assert has(
+        found["off"]["problem"],
+        PostgresErrorText.REFUSED,
+        where=PostgresErrorText.HOST_PORT.render(host="127.0.0.1", port=1),
+    )
     assert (found["orders-prod"]["prod"], found["orders-prod"]["queues"]) == (True, 2)
     assert (found["warehouse"]["dsn"], found["warehouse"]["dsn_of"]) == (True, "user")
     assert found["shop"]["answered_s"] > 0
     assert (found["shop"]["dsn_of"], found["off"]["answered_s"]) == (None, None)
     assert valid(done.stdout, "targets")["drivers"] == sorted({*odbc.installed_drivers(), *driver_wheel.known_names()})
-    assert "nothing listens on" in " ".join(call("targets").stdout.split())
+    assert has(" ".join(call("targets").stdout.split()), PostgresErrorText.REFUSED)
     unasked = valid(call("targets", "--no-connect", "--output", "json").stdout, "targets")["targets"]
     assert {each["reachable"] for each in unasked} == {None}
 

@@ -11,6 +11,9 @@ from typing import Any, Final
 
 import pytest
 
+from qmon.cli.commands.design.install import DesignText
+from qmon.cli.commands.queues import QueuesText
+from qmon.cli.commands.setup import SetupText
 from qmon.config.config_file import read_config
 from qmon.model.groups.configured_queue import configured_name
 from qmon.model.groups.group import Group
@@ -21,6 +24,7 @@ from tests.cli.calling import call, run
 from tests.contract.tables import ARTICLES, ENGINE, JOBS, ORDINARY, make, qmon_connection
 from tests.facts import query
 from tests.schemas import valid
+from tests.wordings import has
 
 EVIL = 'evil\x1b[31m queue\n"; drop table x; --'
 
@@ -126,7 +130,7 @@ def test_init_never_overwrites_unless_told_and_then_keeps_the_old_one(database: 
     own_home.write_text("# mine\n")
     refused = call("init", database)
     assert refused.exit_code == 2
-    assert "--force" in refused.stderr
+    assert has(refused.stderr, QueuesText.EXISTS, path=own_home)
     assert own_home.read_text() == "# mine\n"
     assert call("init", database, "--force").exit_code == 0
     assert own_home.with_name("qmon.toml.bak").read_text() == "# mine\n"
@@ -204,7 +208,7 @@ def test_setup_prints_what_it_would_run_and_runs_it_once(clean_roles: str) -> No
     assert len(done.stdout.splitlines()) == printed.stdout.count("/* qmon ")
     again = call("setup", database, "--print")
     assert (again.exit_code, again.stdout) == (0, "")
-    assert "nothing to do" in again.stderr
+    assert has(again.stderr, SetupText.NOTHING_TO_DO)
 
 
 def test_setup_without_rights_names_the_statements_for_the_dba(database: str) -> None:
@@ -236,7 +240,7 @@ def test_install_load_status_uninstall(database: str) -> None:
     assert call("status", database, "--over", "500ms").stdout.splitlines()[0].startswith("QUEUE")
     refused = run("design", "uninstall", database, "r", "fifo")
     assert refused.returncode == 2
-    assert "--yes" in refused.stderr
+    assert has(refused.stderr, DesignText.NO_TERMINAL)
     assert call("design", "uninstall", database, "r", "nosuch", "--yes").exit_code == 2
     assert call("design", "uninstall", database, "r", "fifo", "--yes").exit_code == 0
     assert {q["name"] for q in listed(database)["queues"]} == {"status"}

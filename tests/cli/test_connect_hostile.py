@@ -16,12 +16,14 @@ from qmon.monitor.source import Phase, SourceState
 from qmon.recording.format.codec import encode
 from qmon.recording.format.records import Line, SessionLine, encode_line
 from qmon.stream import reading, served_source
-from qmon.stream.reading import OpenStream
+from qmon.stream.reading import OpenStream, ServeText
 from qmon.stream.serve_address import parse_address
 from qmon.stream.served_source import ServedSource
 from tests.facts import wait_until
+from tests.wordings import has, pattern
 
 HEAD = b"HTTP/1.1 200 OK\r\nConnection: close\r\nQmon-Clock: 1.0\r\n"
+FOUND = ServeText.ANSWER.render(status=302, phrase="Found")
 SESSION = encode_line(Line("0", 1, 1.0, "session", encode(SessionLine("shop", "", "", "", "UTC", 2.0, 1.0))))
 
 
@@ -99,7 +101,7 @@ def test_a_stream_without_a_whole_line_is_left_and_tried_again(monkeypatch: pyte
     with answering(HEAD + b"\r\n" + SESSION, forever=b"x") as (url, asked), watching(url) as reasons:
         wait_until(lambda: len(asked) >= 2, what="it connects again")
         wait_until(reasons, what="the reason")
-        assert "no complete line arrived from 127.0.0.1:" in reasons()[0]
+        assert has(reasons()[0], ServeText.SILENT, duration="0.3 s")
 
 
 def test_a_line_without_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,14 +111,14 @@ def test_a_line_without_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPat
     with answering(HEAD + b"\r\n" + SESSION, forever=endless, pause_s=0.0) as (url, asked), watching(url) as reasons:
         wait_until(lambda: len(asked) >= 2, what="it connects again")
         wait_until(reasons, what="the reason")
-        assert "sent a line longer than 3 MB" in reasons()[0]
+        assert has(reasons()[0], ServeText.LONG_LINE, megabytes=3)
 
 
 def test_a_password_does_not_follow_a_redirect() -> None:
     with answering(b"HTTP/1.1 200 OK\r\n\r\n") as (elsewhere, asked_elsewhere):
         location = elsewhere.replace("anna:hunter22@", "")
         with answering(f"HTTP/1.1 302 Found\r\nLocation: {location}\r\n\r\n".encode()) as (url, asked):
-            with pytest.raises(BadInput, match="is not a qmon serve: it answers 302 Found"):
+            with pytest.raises(BadInput, match=pattern(ServeText.NOT_A_SERVE, why=FOUND)):
                 opened(url)
             assert b"Authorization: Basic " in asked[0]
     assert asked_elsewhere == []

@@ -13,14 +13,18 @@ from pathlib import Path
 
 import pytest
 
+from qmon.cli.commands.connect import ConnectText
+from qmon.config.chosen_target import TargetText
+from qmon.config.credentials import CredentialText
 from qmon.errors import BadInput
 from qmon.metrics.access import read_users, tls_context
 from qmon.metrics.metrics_server import MetricsServer
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.stream import reading, served_source
-from qmon.stream.sending import PollStream
-from qmon.stream.serve_address import parse_address
+from qmon.stream.reading import ServeText
+from qmon.stream.sending import PollStream, SendingText
+from qmon.stream.serve_address import AddressText, parse_address
 from qmon.stream.served_source import ServedSource
 from tests.cli.calling import call
 from tests.cli.conftest import PASSWORD
@@ -29,6 +33,7 @@ from tests.facts import wait_until
 from tests.listener import listening
 from tests.needs import posix
 from tests.tui.scripted import snapshot
+from tests.wordings import has
 
 LIVE = SourceState("shop", Phase.LIVE)
 
@@ -52,30 +57,31 @@ def refusal(*arguments: str, **environment: str) -> str:
 
 def test_who_cannot_be_read_is_told_why_in_one_line() -> None:
     with served(PollStream("shop", 2.0), PollStream("db1/mails", 2.0)) as url:
-        assert "choose a target: shop, db1/mails" in refusal(url)
-        assert "target 'none' is not served here; available: shop, db1/mails" in refusal(url + "none")
+        assert has(refusal(url), SendingText.CHOOSE_TARGET, targets="shop, db1/mails")
+        assert has(refusal(url + "none"), SendingText.NO_SUCH_TARGET, target="none", targets="shop, db1/mails")
         for target in ("shop", "db1/mails", "db1%2Fmails"):
             assert "is not a terminal" in refusal(url + target), "it is there"
-        assert "give --every and --record to qmon serve" in refusal(url, "--interval", "1s")
+        assert has(refusal(url, "--interval", "1s"), ConnectText.POLLED_BY_SERVE)
     with listening() as other:
-        assert f"127.0.0.1:{other.port} is not a qmon serve: it answers 501" in refusal(other.url("/shop"))
+        why = ServeText.ANSWER.render(status=501, phrase="Not Implemented")
+        assert has(refusal(other.url("/shop")), ServeText.NOT_A_SERVE, place=f"127.0.0.1:{other.port}", why=why)
     for wrong in ("http://", "https://host:x/shop", "http://127.0.0.1/shop?x=1", "http://127.0.0.1/a b"):
-        assert "looks like https://" in refusal(wrong)
-    assert "http:// is not encrypted, so it only works for this machine" in refusal("http://192.0.2.1:9777/shop")
-    assert "--ca works only with https://" in refusal("http://127.0.0.1:1/shop", "--ca", __file__)
-    assert "--ca is for the https:// URL" in refusal("orders-prod", "--ca", __file__)
+        assert has(refusal(wrong), AddressText.FORM)
+    assert has(refusal("http://192.0.2.1:9777/shop"), AddressText.UNENCRYPTED)
+    assert has(refusal("http://127.0.0.1:1/shop", "--ca", __file__), AddressText.CA_NEEDS_TLS)
+    assert has(refusal("orders-prod", "--ca", __file__), ConnectText.CA_NEEDS_URL)
     done = call("status", "http://127.0.0.1:1/shop")
-    assert (done.exit_code, "only qmon connect can connect to a qmon serve" in done.stderr) == (2, True)
-    assert "contains no PEM certificates" in refusal("https://127.0.0.1:1/shop", "--ca", __file__)
+    assert (done.exit_code, has(done.stderr, TargetText.QMON_SERVE)) == (2, True)
+    assert has(refusal("https://127.0.0.1:1/shop", "--ca", __file__), AddressText.NO_CERTIFICATES, ca=__file__)
 
 
 def test_what_answers_otherwise_is_no_serve_or_a_newer_one(monkeypatch: pytest.MonkeyPatch) -> None:
     said = {
-        b'{"v":2,"r":"0","n":1,"at":1.0,"k":"session","session":{}}\n': "is newer than this qmon",
-        b'{"v":1,"r":"0","n":1,"at":1.0,"k":"end","end":{"reason":""}}\n': "is not a qmon serve",
-        b'{"v":1,"r":"0","n":1,"at":1.0,"k":"session","session":{}}\n': "is not a qmon serve",
-        b"<html>\n": "is not a qmon serve",
-        b"": "is not a qmon serve",
+        b'{"v":2,"r":"0","n":1,"at":1.0,"k":"session","session":{}}\n': ServeText.NEWER,
+        b'{"v":1,"r":"0","n":1,"at":1.0,"k":"end","end":{"reason":""}}\n': ServeText.NOT_A_SERVE,
+        b'{"v":1,"r":"0","n":1,"at":1.0,"k":"session","session":{}}\n': ServeText.NOT_A_SERVE,
+        b"<html>\n": ServeText.NOT_A_SERVE,
+        b"": ServeText.NOT_A_SERVE,
     }
     for text, why in said.items():
 
@@ -84,7 +90,7 @@ def test_what_answers_otherwise_is_no_serve_or_a_newer_one(monkeypatch: pytest.M
 
         monkeypatch.setattr(PollStream, "client_lines", lines)
         with served(PollStream("shop", 2.0)) as url:
-            assert why in refusal(url)
+            assert has(refusal(url), why)
 
 
 def test_a_password_is_needed_where_one_is_and_is_shown_nowhere(users: Path, certificate: tuple[Path, Path]) -> None:
@@ -93,19 +99,21 @@ def test_a_password_is_needed_where_one_is_and_is_shown_nowhere(users: Path, cer
         named = url.replace("https://", "https://prometheus@") + "shop"
         place = url.removeprefix("https://").rstrip("/")
         assert "the server's certificate is not trusted" in refusal(url)
-        assert "put the name into the URL" in refusal(url, *trusted)
-        assert "put the name into the URL" in refusal(url, *trusted, QMON_PASSWORD="hunter22")
+        assert has(refusal(url, *trusted), ServeText.NEEDS_NAME, place=place)
+        assert has(refusal(url, *trusted, QMON_PASSWORD="hunter22"), ServeText.NEEDS_NAME, place=place)
         done = call("connect", named, *trusted)
         assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
-        assert f"{place} requires the password of prometheus; set QMON_PASSWORD_127_0_0_1_" in done.stderr
+        assert has(done.stderr, ServeText.NEEDS_LOGIN, place=place, user="prometheus")
+        assert "QMON_PASSWORD_127_0_0_1_" in done.stderr
         done = call("connect", named, *trusted, environment={"QMON_PASSWORD": "hunter22"})
         assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
-        assert f"{place} rejected the name or the password (the environment variable QMON_PASSWORD)" in done.stderr
+        assert has(done.stderr, ServeText.LOGIN_REJECTED, place=place)
+        assert "QMON_PASSWORD" in done.stderr
         assert "hunter22" not in done.stderr
         assert "is not a terminal" in refusal(named, *trusted, QMON_PASSWORD=PASSWORD)
         done = call("connect", named.replace("prometheus@", "prometheus:hunter22@"), *trusted)
-        assert "stays in the shell's history" in done.stderr
-        assert "rejected the name or the password (the command line)" in done.stderr
+        assert has(done.stderr, CredentialText.ON_COMMAND_LINE)
+        assert has(done.stderr, ServeText.LOGIN_REJECTED, place=place, origin="the command line")
         assert "hunter22" not in done.stderr
 
 
@@ -121,7 +129,8 @@ def test_the_dashboard_asks_for_the_password_and_shows_what_is_served(
         terminal = Terminal("connect", named, "--ca", str(certificate[0]), home=tmp_path)
         terminal.expect("Password for 127.0.0.1:")
         terminal.type("hunter22")
-        terminal.expect("rejected the name or the password (typed)")
+        place = url.removeprefix("https://").rstrip("/")
+        terminal.expect(ServeText.LOGIN_REJECTED.render(place=place, origin="typed"))
         terminal.expect("Password for 127.0.0.1:", times=2)
         terminal.type(PASSWORD)
         terminal.expect("from serve at 127.0.0.1:")
@@ -200,7 +209,7 @@ def test_a_serve_that_goes_is_lost_and_goes_on_where_it_was_once_it_is_back(monk
     with socket.create_server(("127.0.0.1", 0)) as free:
         listen = f"127.0.0.1:{free.getsockname()[1]}"
     with watching(f"http://{listen}/shop") as found:
-        assert f"qmon serve at {listen}: cannot be reached" in found.phase(Phase.LOST).reason
+        assert has(found.phase(Phase.LOST).reason, ServeText.UNREACHABLE, place=listen)
         stream = PollStream("shop", 2.0)
         stream.publish_event(LIVE)
         stream.publish_event(poll(1))
@@ -210,7 +219,8 @@ def test_a_serve_that_goes_is_lost_and_goes_on_where_it_was_once_it_is_back(monk
         stream.publish_event(SourceState("shop", Phase.LOST, "no route to the database"))
         assert found.phase(Phase.LOST).reason == "no route to the database", "the serve's own error message"
         server.close()
-        wait_until(lambda: "was stopped" in "".join(each.reason for each in found.states), what="the end is reported")
+        stopped = ServeText.STOPPED.render(place=listen)
+        wait_until(lambda: stopped in [each.reason for each in found.states], what="the end is reported")
         again = PollStream("shop", 2.0)
         again.publish_event(LIVE)
         again.publish_event(poll(1))
@@ -237,9 +247,7 @@ def test_a_serve_that_says_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> N
     stream = PollStream("shop", 2.0, silence_s=60.0)
     stream.publish_event(LIVE)
     with served(stream) as url, watching(url) as found:
-        wait_until(
-            lambda: any("no complete line arrived from" in each.reason for each in found.states), what="it is lost"
-        )
+        wait_until(lambda: any(has(each.reason, ServeText.SILENT) for each in found.states), what="it is lost")
 
 
 def test_what_is_no_address_is_refused_without_repeating_it() -> None:

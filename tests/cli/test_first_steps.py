@@ -9,13 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from qmon.cli.commands.pipeline.pipeline import PipelineText
+from qmon.cli.commands.status import StatusText
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.operation_records import Choice
+from qmon.operate.actions.purge import PurgeText
 from qmon.operate.operator import Operator
+from qmon.operate.plan.selection import ChoiceText
+from qmon.operate.plan.transitions import TransitionText
 from tests.cli.calling import ROOT, call
 from tests.contract.operating import desk_at
 from tests.facts import query
+from tests.wordings import has, pattern
 
 GUESSED = """
     CREATE TABLE jobs (id bigint PRIMARY KEY, status text NOT NULL, payload text, created_at timestamptz DEFAULT now());
@@ -23,7 +29,7 @@ GUESSED = """
     INSERT INTO jobs (id, status, payload)
     SELECT i, (ARRAY['ready', 'done', 'failed'])[i % 3 + 1], 'x' FROM generate_series(1, 300) AS i;
     ANALYZE jobs"""
-NOTE = "only queues that qmon installed are shown; qmon queues lists tables that look like queues"
+NOTE = StatusText.INSTALLED_ONLY
 
 
 def test_the_first_example_of_the_designs_works_as_it_is_written(database: str) -> None:
@@ -69,17 +75,18 @@ def test_a_state_that_the_server_computes_is_refused_in_the_plan(database: str, 
     layout = Layout("work", "status", TableName("public", "work"), id="id", started_at="taken", state=state)
     operator = Operator(desk_at(database, tmp_path))
     before = query(database, "SELECT * FROM work ORDER BY id")
-    why = "the server computes status from other columns"
     for prepared in (
         operator.requeue(layout, Choice()),
         operator.requeue(layout, Choice(state="dead")),
         operator.redrive(layout, Choice()),
     ):
-        assert why in str(prepared.plan.refused)
+        assert has(prepared.plan.refused, TransitionText.COMPUTED_STATE, column="status")
     assert query(database, "SELECT * FROM work ORDER BY id") == before
     purge = operator.purge(replace(layout, started_at=None), Choice())
-    assert (purge.plan.title, purge.plan.refused) == ("Purge 4 dead messages of work", None)
-    with pytest.raises(BadInput, match="has no dead messages to purge: choose a state, such as ready, or give ids"):
+    dead = ChoiceText.MESSAGES.render(listed=ChoiceText.IN_STATE.render(count=4, state="dead"), unit="messages")
+    title = PurgeText.TITLE.render(messages=dead, queue="work")
+    assert (purge.plan.title, purge.plan.refused) == (title, None)
+    with pytest.raises(BadInput, match=pattern(PurgeText.NO_DEAD, queue="work")):
         operator.purge(replace(layout, state=StateColumn("status", "ready", "busy")), Choice())
 
 
@@ -88,4 +95,4 @@ def test_a_folder_of_recordings_that_is_not_there_is_an_error_before_a_lake_is_m
     for how in ("--once", "--continuous"):
         done = call("pipeline", "run", "--recordings", str(tmp_path / "none"), "--lake", str(lake), how)
         assert (done.exit_code, lake.exists()) == (2, False)
-        assert "none does not exist; create recordings with: qmon record TARGET --to DIR" in done.stderr
+        assert has(done.stderr, PipelineText.NO_RECORDINGS, path=tmp_path / "none")

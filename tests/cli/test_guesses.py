@@ -6,66 +6,78 @@ import pytest
 
 import qmon
 from qmon.cli.app import PANELS, app
-from qmon.cli.guesses import ALIASES, HINTS, rewrite_arguments
+from qmon.cli.commands.act.run_action import RunText
+from qmon.cli.guesses import ALIASES, HINTS, GuessText, rewrite_arguments
+from qmon.cli.target_prompt import PromptText
+from qmon.cli.target_session import SessionText
+from qmon.config.chosen_target import TargetText
+from qmon.engines.postgres.postgres_errors import PostgresErrorText
+from qmon.model.formatting import DurationText
+from qmon.model.texts import Text
 from tests.cli.calling import call
+from tests.wordings import has
 
 pytestmark = pytest.mark.server
 
 # Refuses connections at once.
 URL = "postgresql://me@127.0.0.1:1/shop"
-REACHED = "connection refused"
+REFUSED = (PostgresErrorText.REFUSED, {"where": PostgresErrorText.HOST_PORT.render(host="127.0.0.1", port=1)})
 NO_TERMINAL = "standard input is not a terminal"
 
 
 @pytest.mark.parametrize(
-    ("typed", "words"),
+    ("typed", "shown"),
     [
         ("", "Usage: qmon [OPTIONS] COMMAND"),
         ("version", f"qmon {qmon.__version__}"),
         ("-V", f"qmon {qmon.__version__}"),
-        (f"list {URL}", REACHED),
-        (f"ls {URL}", REACHED),
+        (f"list {URL}", REFUSED),
+        (f"ls {URL}", REFUSED),
         (f"watch {URL}", NO_TERMINAL),
         (f"top {URL}", NO_TERMINAL),
         (URL, NO_TERMINAL),
         (f"--dsn {URL}", NO_TERMINAL),
         (f"--url={URL}", NO_TERMINAL),
         (f"connect {URL} --queue orders", NO_TERMINAL),
-        (f"status --dsn {URL}", REACHED),
-        (f"status --url={URL} --json", REACHED),
-        (f"status {URL} --queue orders", REACHED),
-        (f"status {URL} orders", "if orders is a queue: --queue orders"),
-        ("connect", "which target?"),
-        ("list", "TARGET is missing"),
+        (f"status --dsn {URL}", REFUSED),
+        (f"status --url={URL} --json", REFUSED),
+        (f"status {URL} --queue orders", REFUSED),
+        (f"status {URL} orders", (SessionText.IF_QUEUE, {"word": "orders"})),
+        ("connect", PromptText.WHICH_TARGET),
+        ("list", TargetText.NO_TARGET),
         ("targets --json --no-connect", '"targets": []'),
-        (f"retry {URL} orders", REACHED),
-        (f"kill {URL} 61", REACHED),
-        (f"purge {URL} orders", REACHED),
-        ("requeue orders", "which target? qmon requeue TARGET orders"),
-        ("retry orders", "which target? qmon requeue TARGET orders"),
-        ("pause orders", "which target? qmon pause TARGET orders"),
-        ("install", "no such command 'install'; use: qmon design install"),
-        ("designs", "no such command 'designs'; use: qmon design list"),
-        ("bench", "no such command 'bench'; use: qmon design bench"),
-        ("redrive", "no such command 'redrive'; use: qmon requeue TARGET QUEUE --state dead"),
-        ("dlq", "use: qmon requeue TARGET QUEUE --state dead"),
-        ("dead", "use: qmon requeue TARGET QUEUE --state dead"),
-        ("stuck", "use: qmon requeue TARGET QUEUE"),
-        ("gate", "use: qmon setup TARGET --gate QUEUE"),
-        ("notify", "use: qmon check --test-notice NAME"),
-        ("libraries", "use: qmon help libraries"),
-        ("tail", "use: qmon connect TARGET"),
-        ("ps", "use: qmon status TARGET"),
-        ("serve shop --queue orders", "choose a queue when you connect: qmon connect URL --queue QUEUE"),
-        ("pause shop orders --for 15", "'15' has no unit: write 15s, 15m or 15h"),
-        ("requeue shop orders --older-than 5", "'5' has no unit: write 5s, 5m or 5h"),
+        (f"retry {URL} orders", REFUSED),
+        (f"kill {URL} 61", REFUSED),
+        (f"purge {URL} orders", REFUSED),
+        ("requeue orders", (RunText.WHICH_TARGET, {"command": "requeue", "target": "orders"})),
+        ("retry orders", (RunText.WHICH_TARGET, {"command": "requeue", "target": "orders"})),
+        ("pause orders", (RunText.WHICH_TARGET, {"command": "pause", "target": "orders"})),
+        ("install", (GuessText.NO_COMMAND, {"name": "install", "hint": "qmon design install"})),
+        ("designs", (GuessText.NO_COMMAND, {"name": "designs", "hint": "qmon design list"})),
+        ("bench", (GuessText.NO_COMMAND, {"name": "bench", "hint": "qmon design bench"})),
+        ("redrive", (GuessText.NO_COMMAND, {"name": "redrive", "hint": "qmon requeue TARGET QUEUE --state dead"})),
+        ("dlq", (GuessText.NO_COMMAND, {"name": "dlq", "hint": "qmon requeue TARGET QUEUE --state dead"})),
+        ("dead", (GuessText.NO_COMMAND, {"name": "dead", "hint": "qmon requeue TARGET QUEUE --state dead"})),
+        ("stuck", (GuessText.NO_COMMAND, {"name": "stuck", "hint": "qmon requeue TARGET QUEUE"})),
+        ("gate", (GuessText.NO_COMMAND, {"name": "gate", "hint": "qmon setup TARGET --gate QUEUE"})),
+        ("notify", (GuessText.NO_COMMAND, {"name": "notify", "hint": "qmon check --test-notice NAME"})),
+        ("libraries", (GuessText.NO_COMMAND, {"name": "libraries", "hint": "qmon help libraries"})),
+        ("tail", (GuessText.NO_COMMAND, {"name": "tail", "hint": "qmon connect TARGET"})),
+        ("ps", (GuessText.NO_COMMAND, {"name": "ps", "hint": "qmon status TARGET"})),
+        ("serve shop --queue orders", GuessText.SERVE_QUEUE),
+        ("pause shop orders --for 15", (DurationText.NO_UNIT, {"text": "15"})),
+        ("requeue shop orders --older-than 5", (DurationText.NO_UNIT, {"text": "5"})),
         ("help retry", "Make stuck messages ready again, or retry dead messages."),
         ("help design bench", "Usage: qmon design bench [OPTIONS] TARGET"),
     ],
 )
-def test_a_first_guess_works_or_names_the_right_command(typed: str, words: str) -> None:
+def test_a_first_guess_works_or_names_the_right_command(typed: str, shown: str | tuple[Text, dict[str, str]]) -> None:
     done = call(*typed.split())
-    assert words in done.output
+    if isinstance(shown, tuple):
+        text, fields = shown
+        assert has(done.output, text, **fields)
+    else:
+        assert has(done.output, shown) if isinstance(shown, Text) else shown in done.output
     assert "Traceback" not in done.output
     if done.stderr.startswith("qmon: "):
         assert len(done.stderr.splitlines()) == 1

@@ -9,10 +9,14 @@ import pytest
 
 from qmon import manual
 from qmon.cli.app import PANELS
+from qmon.cli.commands.help import HelpText
+from qmon.manual import ManualText
+from qmon.model.config_reader import KeyText
 from qmon.model.reasons import Reason
 from qmon.model.verdicts import RULES
 from tests import needs
 from tests.cli.calling import ROOT, call, program, surroundings
+from tests.wordings import has
 
 
 def test_without_a_topic_it_lists_the_pages() -> None:
@@ -69,19 +73,20 @@ def test_a_heading_comes_with_those_below_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "end"),
+    ("words", "hint"),
     [
-        ("actin", "the manual has no topic 'actin'; did you mean acting?"),
-        ("no consumrs", "the manual has no topic 'no consumrs'; did you mean no consumers?"),
-        ("zzqq\x1b[31m", "qmon help lists the topics"),
+        ("actin", KeyText.DID_YOU_MEAN.render(word="acting")),
+        ("no consumrs", KeyText.DID_YOU_MEAN.render(word="no consumers")),
+        ("zzqq\x1b[31m", ManualText.TOPICS),
     ],
 )
-def test_an_unknown_topic_is_one_line_and_exit_code_2(words: str, end: str) -> None:
+def test_an_unknown_topic_is_one_line_and_exit_code_2(words: str, hint: str) -> None:
     done = call("help", words)
     assert (done.exit_code, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
     assert done.stderr.startswith("qmon: ")
-    assert done.stderr.endswith(f"{end}\n")
+    assert done.stderr.endswith(f"{hint}\n")
+    assert has(done.stderr, ManualText.NO_TOPIC, hint=hint)
     assert "\x1b" not in done.stderr
 
 
@@ -97,7 +102,7 @@ def test_search_lists_the_lines_with_their_page_and_section() -> None:
 def test_a_search_that_finds_nothing_says_so() -> None:
     done = call("help", "--search", "xyzzy")
     assert (done.exit_code, done.stdout) == (1, "")
-    assert done.stderr == "qmon: the manual does not contain 'xyzzy'\n"
+    assert done.stderr == HelpText.NOT_FOUND.render(word="xyzzy") + "\n"
     assert call("help", "--search", " ").exit_code == 2
     assert call("help", "actin", "--search", "trash").exit_code == 2
 

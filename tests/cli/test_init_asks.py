@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from qmon.cli.init_questions import AnswerText
 from qmon.config.config_file import read_config
 from tests.cli.calling import call
 from tests.cli.pseudo_terminal import Terminal
@@ -66,7 +67,7 @@ def test_it_asks_what_the_times_of_a_queue_are_whose_default_is_that_of_the_sess
     terminal.expect("9 h 00 m ahead of UTC")
     terminal.expect("Time zone of created_at")
     terminal.type("Asia/Tokio")
-    terminal.expect("is not a time zone")
+    terminal.expect(AnswerText.NOT_A_ZONE.render(answer="Asia/Tokio"))
     terminal.type("Asia/Tokyo")
     assert terminal.end() == 0, terminal.seen
     (target,) = read_config(place).targets.values()
@@ -90,7 +91,7 @@ def test_what_is_no_queue_is_not_written_and_a_wrong_word_is_asked_again(
     again.type("y")
     again.expect("id of a message")
     again.type("nothing")
-    again.expect("'nothing' is not one of the choices")
+    again.expect(AnswerText.NOT_A_CHOICE.render(answer="nothing"))
     again.process.terminate()
     again.end()
     assert "work_queue" not in place.read_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from typing import Final
 
 import pytest
 
+from qmon.cli.console import ConsoleText
 from tests.cli.calling import call, program, surroundings
 
 pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="this machine has no /dev/full")
@@ -23,7 +25,7 @@ PRINTED: Final = (
     ("targets", "--no-connect", "--output", "json"),
     ("design", "list"),
 )
-FULL: Final = "qmon: cannot write to standard output: No space left on device\n"
+FULL: Final = f"qmon: {ConsoleText.UNWRITABLE.render(problem=os.strerror(errno.ENOSPC))}\n"
 # Redirections that lose the output.
 LOST: Final = (">/dev/full", ">&-", "<&- >&- 2>&-", "2>/dev/full")
 

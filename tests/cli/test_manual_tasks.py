@@ -11,6 +11,7 @@ from pathlib import Path
 import pyodbc
 import pytest
 
+from qmon.model.verdicts.flow_verdicts import FlowText
 from tests import manual
 from tests.cli.calling import call
 from tests.facts import connected, drop_roles, query, wait_until
@@ -109,7 +110,8 @@ def test_the_quick_start_works_as_it_is_written(orders: str, own_home: Path, tmp
             assert code == 0, said
             ran.append(words[0])
     assert ran == ["doctor", "queues", "init", "status"]
-    assert "stuck in progress: 3 in progress for more than 5 m 00 s" in said
+    late = FlowText.LATE.render(count="3", longer=FlowText.LATE_BY_TIMEOUT.render(timeout="5 m 00 s"))
+    assert f"stuck in progress: {late}" in said
     first = re.findall(r"^QUEUE .*", text, re.M)[0].split()
     assert said.splitlines()[0].split() == first
 

@@ -8,14 +8,19 @@ from typing import Final
 
 import pytest
 
-from qmon.cli.alerting_setup import headless_alerting
+from qmon.cli.alerting_setup import AlertingText, headless_alerting
 from qmon.cli.target_session import resolve_targets
+from qmon.cli.trial_notice import TrialText
+from qmon.config.credentials import CredentialText
 from qmon.errors import BadInput
+from qmon.model.verdicts.access_verdicts import AccessVerdictText
+from qmon.model.waits.lock_holders import LockHolderText
 from qmon.monitor.source import Phase, SourceState
 from qmon.recording.write.headless_target import HeadlessTarget
 from tests.cli.calling import call
 from tests.facts import connected, query, wait_until
 from tests.listener import Listener, listening
+from tests.wordings import has
 
 TOKEN: Final = "T0kenInTheUrl"
 NAMES: Final = [f"q{number:02}" for number in range(11)]
@@ -46,7 +51,7 @@ def test_a_trial_is_raised_and_cleared_at_each_receiver_or_those_named(two: Path
     assert (done.exit_code, done.stdout) == (0, "chat: accepted\non-call: accepted\n")
     chat, cleared, trigger, resolve = listener.taken
     assert chat["text"].startswith("▲ WARNING qmon on ")
-    assert chat["text"].endswith(": this is a test notice; nothing is wrong")
+    assert chat["text"].endswith(f": {TrialText.SUMMARY}")
     assert cleared["text"].startswith("✓ CLEARED")
     assert (trigger["event_action"], resolve["event_action"]) == ("trigger", "resolve")
     assert trigger["dedup_key"] == resolve["dedup_key"]
@@ -64,14 +69,16 @@ def test_a_trial_that_fails_says_why_and_no_secret(
     monkeypatch.setenv("QMON_NOTIFY_ON_CALL", f"{TOKEN} two words")
     done = call("check", "--test-notice", "all")
     assert done.exit_code == 2
-    assert "QMON_NOTIFY_ON_CALL: not a key" in done.stderr
+    assert has(done.stderr, CredentialText.NOT_A_KEY)
+    assert "QMON_NOTIFY_ON_CALL" in done.stderr
     done = call("check", "--test-notice", "chat")
     assert done.exit_code == 1
-    assert "notices to chat: the receiver's URL is missing: set QMON_NOTIFY_CHAT, or store it" in done.stderr
+    assert has(done.stderr, CredentialText.RECEIVER_ADVICE, what="URL")
+    assert "QMON_NOTIFY_CHAT" in done.stderr
     assert TOKEN not in done.output
     assert call("check", "--test-notice", "chta").exit_code == 2
     two.write_text("")
-    assert "contains no [[notify]]" in call("check", "--test-notice", "all").stderr
+    assert has(call("check", "--test-notice", "all").stderr, TrialText.NO_RECEIVER, path=two)
 
 
 def test_who_needs_a_secret_that_is_missing_is_refused_before_anything_begins(
@@ -82,7 +89,8 @@ def test_who_needs_a_secret_that_is_missing_is_refused_before_anything_begins(
     for command in (("record", "--to", str(tmp_path / "there")), ("serve", "--listen", "127.0.0.1:0")):
         done = call(*command, "postgresql://me@127.0.0.1:1/shop")
         assert done.exit_code == 2
-        assert done.stderr.startswith("qmon: notices to chat: the receiver's URL is missing")
+        advice = CredentialText.RECEIVER_ADVICE
+        assert has(done.stderr, AlertingText.NOTICES_TO, receiver="chat") and has(done.stderr, advice, what="URL")
     assert not (tmp_path / "there").exists()
 
 
@@ -96,7 +104,7 @@ def test_a_target_that_is_lost_is_told_of_without_a_poll(
         told(known[0].target.name, SourceState(known[0].target.name, Phase.LOST, "connection refused"))
         wait_until(lambda: listener.taken, what="the notice")
     (notice,) = listener.taken
-    assert (notice["event"], notice["cause"], notice["queues"]) == ("raised", "no connection", [])
+    assert (notice["event"], notice["cause"], notice["queues"]) == ("raised", AccessVerdictText.NO_CONNECTION, [])
     assert capsys.readouterr().err == ""
 
 
@@ -150,7 +158,8 @@ def test_a_transaction_that_blocks_eleven_queues_is_one_notice_and_cleared_once_
             wait_until(lambda: listener.taken[-1]["event"] == "cleared", 90.0, what="its end")
         finally:
             recorder.close("over")
-    assert {(each["name"], each["cause"]) for each in listener.taken} == {("everything locked", f"session {session}")}
+    cause = LockHolderText.SESSION.render(session=session)
+    assert {(each["name"], each["cause"]) for each in listener.taken} == {("everything locked", cause)}
     assert [each["event"] for each in listener.taken if each["event"] != "more"] == ["raised", "cleared"]
     assert listener.taken[-1]["queues"] == NAMES
     assert len({each["key"] for each in listener.taken}) == 1

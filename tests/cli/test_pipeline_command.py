@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from qmon.cli.commands.pipeline.forget_command import ForgetOptionText
+from qmon.cli.commands.pipeline.pipeline import PipelineText
+from qmon.cli.commands.pipeline.pipeline_options import PipelineOptionText
+from qmon.model.texts import Text
+from qmon.pipeline.pipeline_texts import LakeText
 from tests.cli.calling import call
+from tests.wordings import has
 
 
 def test_without_the_extra_it_says_which_command_installs_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -32,25 +38,48 @@ def test_without_the_extra_it_says_which_command_installs_it(monkeypatch: pytest
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "text", "fields"),
     [
-        (("report", "--lake", "x", "--file", "/nowhere/at/all/y.html"), "the folder /nowhere/at/all does not exist"),
-        (("report", "--lake", "x", "--from", "soon"), "is not a day or time"),
+        (
+            ("report", "--lake", "x", "--file", "/nowhere/at/all/y.html"),
+            PipelineText.NO_FOLDER,
+            {"path": "/nowhere/at/all"},
+        ),
+        (("report", "--lake", "x", "--from", "soon"), PipelineText.NOT_A_TIME, {"text": "soon"}),
         pytest.param(
             ("run", "--lake", "x", "--recordings", ".", "--conf", "memory"),
-            "--conf needs NAME=VALUE",
+            PipelineOptionText.NOT_A_SETTING,
+            {"text": "memory"},
             marks=pytest.mark.spark,
         ),
-        (("forget", "--lake", "x"), "name the rows to delete with --target, --before or --after"),
-        (("forget", "--lake", "x", "--before", "soon"), "is not a day such as 2026-11-21"),
-        (("forget", "--lake", "x", "--before", "2026-11-22", "--after", "2026-11-21"), "no day is after 2026-11-21"),
-        (("forget", "--lake", "x", "--recordings", "/nowhere/at/all"), "the folder /nowhere/at/all does not exist"),
-        (("forget", "--lake", "/nowhere/at/all", "--target", "shop", "--yes"), "has no lake; nothing was changed"),
-        (("baselines", "--lake", "x", "--recordings", "y", "--zone", "Mars/Base"), "not 'Mars/Base'"),
-        (("baselines", "--lake", "x", "--recordings", "y", "--zone", "shop="), "not ''"),
+        (("forget", "--lake", "x"), ForgetOptionText.NO_FILTER, {}),
+        (("forget", "--lake", "x", "--before", "soon"), ForgetOptionText.NOT_A_DAY, {"text": "soon"}),
+        (
+            ("forget", "--lake", "x", "--before", "2026-11-22", "--after", "2026-11-21"),
+            ForgetOptionText.NO_DAY,
+            {"after": "2026-11-21", "before": "2026-11-22"},
+        ),
+        (
+            ("forget", "--lake", "x", "--recordings", "/nowhere/at/all"),
+            ForgetOptionText.NO_FOLDER,
+            {"path": "/nowhere/at/all"},
+        ),
+        (
+            ("forget", "--lake", "/nowhere/at/all", "--target", "shop", "--yes"),
+            LakeText.NO_LAKE_TO_CHANGE,
+            {"lake": "/nowhere/at/all"},
+        ),
+        (
+            ("baselines", "--lake", "x", "--recordings", "y", "--zone", "Mars/Base"),
+            PipelineText.NOT_A_ZONE,
+            {"name": "Mars/Base"},
+        ),
+        (("baselines", "--lake", "x", "--recordings", "y", "--zone", "shop="), PipelineText.NOT_A_ZONE, {"name": ""}),
     ],
 )
-def test_what_cannot_be_meant_is_refused_at_once(arguments: tuple[str, ...], said: str) -> None:
+def test_what_cannot_be_meant_is_refused_at_once(
+    arguments: tuple[str, ...], text: Text, fields: dict[str, str]
+) -> None:
     done = call("pipeline", *arguments)
     assert done.exit_code == 2
-    assert said in " ".join(done.stderr.split())
+    assert has(" ".join(done.stderr.split()), text, **fields)

@@ -14,9 +14,19 @@ from pathlib import Path
 import pytest
 
 import qmon
+from qmon.cli.commands.connect import ConnectText
+from qmon.cli.commands.design.install import DesignText
+from qmon.config.chosen_target import TargetText
+from qmon.config.config_file import ConfigText
+from qmon.config.credentials import CredentialText
+from qmon.engines.postgres.postgres_errors import PostgresErrorText
+from qmon.engines.urls import UrlText
+from qmon.model.formatting import DurationText
+from qmon.model.texts import Text
 from tests.cli.calling import ROOT, call, program, run, surroundings
 from tests.contract.tables import ARTICLES, make
 from tests.facts import query, wait_until
+from tests.wordings import has
 
 pytestmark = pytest.mark.server
 
@@ -63,25 +73,25 @@ def test_each_command_has_help_and_an_example(command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "text"),
     [
-        (["queues", "nowhere-at-all"], "neither a target in"),
-        (["queues", "postgres://h:port/db"], "no valid port"),
-        (["queues", "shop", "--config", "/nonexistent/qmon.toml"], "no such file"),
-        (["status", "x", "--over", "soon"], "not a duration"),
-        (["connect", "x", "--interval", "-3s"], "not a duration"),
+        (["queues", "nowhere-at-all"], TargetText.UNKNOWN),
+        (["queues", "postgres://h:port/db"], UrlText.NO_PORT),
+        (["queues", "shop", "--config", "/nonexistent/qmon.toml"], ConfigText.NO_FILE),
+        (["status", "x", "--over", "soon"], DurationText.NOT_A_DURATION),
+        (["connect", "x", "--interval", "-3s"], DurationText.NOT_A_DURATION),
         (["setup", "x", "--role", "king"], "king"),
         (["queues"], "TARGET"),
         (["quques"], "quques"),
         (["design", "install", "x", "fifo"], "--schema"),
-        (["design", "install", "x", "fifo", "ring", "--schema", "s", "--queue", "q"], "one by one"),
-        (["demo", "--output", "json"], "--for"),
+        (["design", "install", "x", "fifo", "ring", "--schema", "s", "--queue", "q"], DesignText.ONE_DESIGN),
+        (["demo", "--output", "json"], ConnectText.OUTPUT_NEEDS_FOR),
     ],
 )
-def test_bad_input_is_exit_code_2_and_no_traceback(arguments: list[str], words: str) -> None:
+def test_bad_input_is_exit_code_2_and_no_traceback(arguments: list[str], text: Text | str) -> None:
     done = call(*arguments)
     assert done.exit_code == 2
-    assert words in done.stderr
+    assert has(done.stderr, text) if isinstance(text, Text) else text in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
 
@@ -98,9 +108,9 @@ def test_bad_input_is_the_same_as_a_program(arguments: tuple[str, ...]) -> None:
 def test_an_unreachable_target_is_exit_code_1_in_one_line_without_the_password(command: str) -> None:
     done = call(command, NOWHERE)
     assert done.exit_code == 1
-    lines = [line for line in done.stderr.splitlines() if "command line stays" not in line]
+    lines = [line for line in done.stderr.splitlines() if not has(line, CredentialText.ON_COMMAND_LINE)]
     assert len(lines) == 1
-    assert "connection refused" in lines[0]
+    assert has(lines[0], PostgresErrorText.REFUSED)
     assert "s3cretword" not in done.stderr + done.stdout
     if command == "status":
         program = run(command, NOWHERE)

@@ -10,10 +10,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from qmon.errors import BadInput
+from qmon.pipeline.pipeline_texts import ReportText
 from qmon.pipeline.report.baselines_file import write_baselines
 from qmon.recording.history.baselines_reader import FILE_NAME
 from tests.pipeline.comparing import START, run
 from tests.pipeline.recordings import Watched
+from tests.wordings import pattern
 
 pytestmark = pytest.mark.timeout(1200)
 WEEK_S = 7 * 86400.0
@@ -53,7 +55,7 @@ def test_one_wrong_clock_changes_no_other_target_and_a_good_file_stays(spark: Sp
     assert (found.lost, found.kept) == ((), False)
 
     good = (root / FILE_NAME).read_bytes()
-    with pytest.raises(BadInput, match="in the future; check the clocks of all"):
+    with pytest.raises(BadInput, match=pattern(ReportText.ALL_IN_FUTURE)):
         write_baselines(lake, str(root), 4, {}, START - 2 * YEAR_S)
     assert write_baselines(lake, str(root), 4, {}, START - YEAR_S + WEEK_S).kept
     assert (root / FILE_NAME).read_bytes() == good

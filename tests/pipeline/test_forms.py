@@ -17,11 +17,13 @@ from qmon.cli.commands.pipeline.report_object import report_object
 from qmon.cli.output import column_header, print_report
 from qmon.cli.reports.pipeline_reports import PeriodReport
 from qmon.pipeline.lake.lake import Lake
+from qmon.pipeline.pipeline_texts import ReportText
 from qmon.pipeline.report.data_files import COLUMNS
 from tests.cli.calling import call
 from tests.pipeline.pages import hostile_facts
 from tests.recording.writing import recorded
 from tests.schemas import valid
+from tests.wordings import has
 
 
 def test_each_form_of_what_was_taken_in(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +56,8 @@ def test_each_form_of_what_was_taken_in(spark: SparkSession, tmp_path: Path, mon
     assert files.exit_code == 0, files.output
     assert {path.name for path in (tmp_path / "data").iterdir()} == {f"{name}.csv" for name in COLUMNS}
     elsewhere = call("pipeline", "report", *place, "--to", "2026-11-20")
-    assert elsewhere.exit_code == 2 and "its newest day is 2026-11-21" in " ".join(elsewhere.stderr.split())
+    assert elsewhere.exit_code == 2
+    assert has(" ".join(elsewhere.stderr.split()), ReportText.NO_DATA, newest="2026-11-21")
     (line,) = csv.DictReader(csv_.stdout.splitlines(), strict=True)
     assert line == {column_header(name): "" if value is None else str(value) for name, value in queue.items()}
 

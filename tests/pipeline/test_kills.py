@@ -20,12 +20,14 @@ from qmon.pipeline.lake.deleted_days import DeletedDays, read_deleted_days
 from qmon.pipeline.lake.delta import Conflict, LakeTable
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.lake.maintenance import LakeRetention, tidy_lake
+from qmon.pipeline.pipeline_texts import IntakeText, LakeText
 from qmon.pipeline.rollup.rollups import DAY_S
 from tests.pipeline import reference
 from tests.pipeline.comparing import START, compared, rolled_up, run
 from tests.pipeline.comparing import counted as every_sample
 from tests.pipeline.readers import counted
 from tests.pipeline.recordings import Watched, rows
+from tests.wordings import pattern
 
 pytestmark = pytest.mark.timeout(1200)
 
@@ -62,7 +64,7 @@ def test_a_run_that_is_cut_short_neither_loses_nor_doubles(
         ("commit_batch", "samples", False),  # all except the last
     )
     for name, table, after in cuts:
-        with pytest.MonkeyPatch.context() as patch, pytest.raises(QmonError, match="a batch failed"):
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(QmonError, match=pattern(IntakeText.BATCH_FAILED)):
             cut_at(patch, name, table, after=after)
             run(spark, root, place)
         lake = Lake(spark, str(place))
@@ -80,7 +82,7 @@ def test_a_run_that_is_cut_short_neither_loses_nor_doubles(
     (path,) = late.record(START + 30, 20, seed=3)
     one, other = SegmentIntake(lake, str(root)), SegmentIntake(lake, str(root))
     one._claim_batch(3, {path.relative_to(root).as_posix(): 1})
-    with pytest.raises(Conflict, match="another process is writing to the lake"):
+    with pytest.raises(Conflict, match=pattern(LakeText.SECOND_WRITER)):
         other._claim_batch(3, {path.relative_to(root).as_posix(): 1})
     tries = tidied_meanwhile(lake, monkeypatch)
     assert one.run_batch() is not None  # it is repeated on the tidied lake

@@ -19,6 +19,7 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from qmon.cli.commands.pipeline import archived_messages as command
+from qmon.cli.commands.pipeline.archived_messages import MessagesText
 from qmon.cli.commands.pipeline.pipeline_options import lake_path
 from qmon.engines.base import Target
 from qmon.engines.secret import Secret
@@ -35,6 +36,7 @@ from tests.facts import connected, query, wait_until
 from tests.pipeline.archiving import archive, finished, found, kept
 from tests.pipeline.pages import Page, hostile_facts
 from tests.queues import ENGINE, made, target_of
+from tests.wordings import has
 
 pytestmark = pytest.mark.timeout(1200)
 HOSTILE = "ord\"ers]].'x"
@@ -217,7 +219,7 @@ def test_for_ever_takes_in_what_comes_until_a_signal(
         told.result()
     assert done.exit_code == 0, done.stderr
     assert done.stdout.startswith("orders: copied 3 messages, up to number 3\n")
-    assert "stopped; the next start finishes the interrupted batch" in done.stderr
+    assert has(done.stderr, MessagesText.STOPPED)
 
 
 def test_a_reading_holds_no_password() -> None:

@@ -17,6 +17,7 @@ from qmon.config.slo import Objective
 from qmon.errors import BadInput
 from qmon.pipeline.ingest.segment_intake import SegmentIntake
 from qmon.pipeline.lake.lake import Lake
+from qmon.pipeline.pipeline_texts import IntakeText, ReportText
 from qmon.pipeline.report.facts import ReportFacts, ReportRequest, gather_facts, skip_time_before_data
 from qmon.pipeline.report.headline import headline
 from qmon.pipeline.report.html import report_page
@@ -27,6 +28,7 @@ from tests.pipeline import reference
 from tests.pipeline.comparing import START, compared, run
 from tests.pipeline.pages import Page, incident_cells, queue_cells
 from tests.pipeline.recordings import Watched, rows, strange_lines
+from tests.wordings import pattern
 
 WEEK_S = 7 * 86400
 pytestmark = pytest.mark.timeout(1200)  # half a minute if Spark has a processor to itself
@@ -134,7 +136,8 @@ def the_report(lake: Lake, expected: list[dict[str, Any]]) -> None:
     odd = gather_facts(lake.view(), period, ReportRequest(objectives=objectives, targets=("a b/é=1",)))
     assert gather_facts(lake.view(), period, ReportRequest(objectives=objectives, environments=("x", "prod"))) == odd
     for targets, environment in (((), "staging"), (("shop",), "prod")):
-        with pytest.raises(BadInput, match=f"environment {environment}; the lake has the environments: prod$"):
+        no_such = pattern(ReportText.NO_SUCH_ENVIRONMENT, environments=environment, known="prod")
+        with pytest.raises(BadInput, match=f"{no_such}$"):
             gather_facts(lake.view(), period, ReportRequest(targets=targets, environments=(environment,)))
     names = [{q.target for q in odd.queues}, {each.target for each in odd.levels}, {c.target for c in odd.targets}]
     assert names == [{"a b/é=1"}] * 3
@@ -192,6 +195,6 @@ def standing(facts: ReportFacts, expected: list[dict[str, Any]], hours: dict[tup
 
 
 def test_a_folder_that_is_not_there_is_refused(spark: SparkSession, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"the folder .* does not exist"):
+    with pytest.raises(BadInput, match=pattern(IntakeText.NO_RECORDINGS, folder=tmp_path / "nowhere")):
         SegmentIntake(Lake(spark, str(tmp_path / "lake")), str(tmp_path / "nowhere"))
     assert not (tmp_path / "lake").exists()

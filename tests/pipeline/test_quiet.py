@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from qmon.pipeline.spark_session import SparkText
 from tests.cli.calling import run
 from tests.pipeline.comparing import START
 from tests.pipeline.recordings import Watched
+from tests.wordings import has
 
 pytestmark = pytest.mark.timeout(1200)
 
@@ -31,4 +33,4 @@ def test_why_java_does_not_start_is_printed(tmp_path: Path) -> None:
     ran = run("pipeline", "run", *place, "--conf", "spark.driver.extraJavaOptions=-Xss1")
     assert ran.returncode == 2
     assert "Could not create the Java Virtual Machine" in ran.stderr
-    assert "cannot start Spark" in ran.stderr
+    assert has(ran.stderr, SparkText.CANNOT_START)

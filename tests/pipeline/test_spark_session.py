@@ -12,8 +12,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from qmon.errors import BadInput
-from qmon.pipeline.spark_session import spark_session, start_session
+from qmon.pipeline.spark_session import SparkText, spark_session, start_session
 from tests.cli.calling import surroundings
+from tests.wordings import pattern
 
 pytestmark = pytest.mark.timeout(1200)
 PROGRAM = """
@@ -35,7 +36,7 @@ def test_a_running_spark_is_shared_and_never_stopped(spark: SparkSession) -> Non
         assert spark.conf.get("spark.sql.session.timeZone") == "Asia/Tokyo"
         assert spark.conf.get("spark.sql.shuffle.partitions") == "2"
         assert spark.range(3).count() == 3
-        with pytest.raises(BadInput, match="leave out --master"), spark_session("local[1]"):
+        with pytest.raises(BadInput, match=pattern(SparkText.RUNNING)), spark_session("local[1]"):
             pass
     finally:
         spark.conf.set("spark.sql.session.timeZone", "UTC")
@@ -73,5 +74,5 @@ def test_spark_connect_is_refused(
 ) -> None:
     if variable:
         monkeypatch.setitem(os.environ, "SPARK_REMOTE", variable)
-    with pytest.raises(BadInput, match="Spark Connect"):
+    with pytest.raises(BadInput, match=pattern(SparkText.NO_CONNECT)):
         start_session(master, conf)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any, Final
 
 from qmon.cli.alerting_setup import AlertingText
@@ -17,6 +18,7 @@ from qmon.cli.commands.doctor.bundle import BundleText
 from qmon.cli.commands.doctor.doctor import DoctorText
 from qmon.cli.commands.help import HelpText
 from qmon.cli.commands.pipeline.archived_messages import MessagesText
+from qmon.cli.commands.pipeline.forget_command import ForgetOptionText
 from qmon.cli.commands.pipeline.pipeline import PipelineText
 from qmon.cli.commands.pipeline.pipeline_options import PipelineOptionText
 from qmon.cli.commands.pipeline.tidy_command import TidyText
@@ -28,9 +30,11 @@ from qmon.cli.commands.status import StatusText
 from qmon.cli.console import ConsoleText
 from qmon.cli.guesses import GuessText
 from qmon.cli.init_questions import AnswerText
+from qmon.cli.target_prompt import PromptText
 from qmon.cli.target_session import SessionText
 from qmon.cli.trial_notice import TrialText
 from qmon.cli.web.dashboard import WebText
+from qmon.manual import ManualText
 from qmon.model.texts import Text
 from tests.texts.tables import Wordings, parametrized
 
@@ -159,6 +163,37 @@ WORDINGS: Final[Wordings] = {
         "the manual has no page 'actng'; did you mean acting?",
     ),
     HelpText.NOT_FOUND: ({"word": "xyzzy"}, "qmon: the manual does not contain 'xyzzy'"),
+    ForgetOptionText.NOT_A_DAY: ({"text": "soon"}, "'soon' is not a day such as 2026-11-21"),
+    ForgetOptionText.NO_FILTER: (
+        {},
+        "name the rows to delete with --target, --before or --after, or a folder with --recordings",
+    ),
+    ForgetOptionText.NO_DAY: (
+        {"after": datetime.date(2026, 11, 21), "before": datetime.date(2026, 11, 22)},
+        "no day is after 2026-11-21 and before 2026-11-22",
+    ),
+    ForgetOptionText.NO_FOLDER: ({"path": "/var/lib/qmon"}, "the folder /var/lib/qmon does not exist"),
+    ForgetOptionText.FINISHED_EARLIER: ({}, "finished an earlier deletion that was interrupted"),
+    ForgetOptionText.NO_ROWS: ({}, "the lake has no such rows; nothing was changed"),
+    ForgetOptionText.NO_TERMINAL: ({}, "stdin is not a terminal: add --yes; nothing was changed"),
+    ForgetOptionText.NOT_CONFIRMED: ({}, "not confirmed; nothing was changed"),
+    ManualText.MISSING: ({}, "the manual is missing: repeat the installation"),
+    ManualText.NO_TOPIC: (
+        {"topic": "actin", "hint": "; did you mean acting?"},
+        "the manual has no topic 'actin'; did you mean acting?",
+    ),
+    ManualText.TOPICS: ({}, "; qmon help lists the topics"),
+    PromptText.WHICH_TARGET: (
+        {"example": "postgresql://user@host/database"},
+        "which target? a URL: postgresql://user@host/database",
+    ),
+    PromptText.WHICH_KNOWN_TARGET: (
+        {"names": "crm, shop", "more": " and 3 more", "example": "postgresql://user@host/database"},
+        "which target? known: crm, shop and 3 more; or a URL: postgresql://user@host/database",
+    ),
+    PromptText.MORE: ({"count": 3}, " and 3 more"),
+    MessagesText.STOPPED: ({}, "stopped; the next start finishes the interrupted batch"),
+    PipelineText.STOPPED: ({}, "stopped; the next start finishes the interrupted batch"),
     MessagesText.NAMED_TWICE: ({"queue": "orders"}, "queue 'orders' is named twice"),
     PipelineText.NOT_A_TIME: ({"text": "noon"}, "'noon' is not a day or time such as 2026-11-21 or 2026-11-21T14:00"),
     PipelineText.NO_RECORDINGS: (

@@ -109,6 +109,7 @@ WORDINGS: Final[Wordings] = {
     Reason.NO_DEAD_STATE: ({}, "this table has no state for dead messages"),
     Reason.NO_PROGRESS_STATE: ({}, "the state column has no value for messages in progress"),
     Reason.NOT_IN_TABLE: ({}, "this table has no such figure"),
+    Reason.NO_VALUE: ({}, "this table has no message with this figure"),
     Reason.NO_BLOCKED_STATE: ({}, "this table has no state for blocked messages"),
     Reason.NOTHING_BLOCKED: ({}, "no message is blocked"),
     Reason.NO_BLOCKED_TIME: ({}, "no column for the time when a message was blocked"),

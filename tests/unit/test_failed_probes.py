@@ -169,6 +169,7 @@ def test_a_queue_is_empty_only_if_its_table_was_searched_for_unknown_states() ->
 
     *_, empty = [verdict(0.0) for _ in range(6)]
     assert (empty.code, has(empty.proof, JudgeText.STATES_READ_AGO)) == ("empty", False)
+    assert verdict(9.0).code == "empty", "the probe of states is not due in each poll"
     late = verdict(31.0)
     assert (late.code, has(late.proof, Reason.LAST_READ, age="31 s")) == ("cannot tell", True)
     seldom = verdict(32.0, throttled_s=60.0)

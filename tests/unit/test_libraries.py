@@ -67,7 +67,7 @@ def test_a_file_of_the_user_adds_one_or_takes_the_place_of_one(tmp_path: Path) -
         ('name = "x"\n[tables]\nt = "id"\n', pattern(LibraryFileText.NEEDS_GROUP, where="own.toml")),
         (
             'name = "x"\n[tables]\nt = "id"\n[[group]]\ntable = "t"\n',
-            pattern(KeyText.MISSING, path="own.toml: group[1]", name="id"),
+            pattern(GroupText.NEEDS_READY, where="own.toml: group[1]"),
         ),
         (
             'name = "x"\n[[queue]]\ndesign = "fifo"\n',

@@ -11,6 +11,7 @@ import pytest
 from qmon.model.evidence import QueueEvidence
 from qmon.model.probe_table import PROBES as TABLE
 from qmon.model.probe_table import family_of, is_probe_of, probe_family
+from qmon.model.queue_figures import DIRECT_FIGURES
 from qmon.model.verdicts import RuleInput
 from qmon.model.verdicts.judge import RULES
 from qmon.model.view import QueueView
@@ -46,7 +47,11 @@ def test_a_probe_named_like_a_variant_is_in_a_family() -> None:
 
 
 def test_probes_feed_figures_and_evidence_that_exist() -> None:
-    known = {field.name for kind in (QueueView, QueueEvidence, RuleInput) for field in fields(kind)} | {"rates"}
+    known = (
+        {field.name for kind in (QueueView, QueueEvidence, RuleInput) for field in fields(kind)}
+        | {"rates"}
+        | {figure.field for figure in DIRECT_FIGURES}
+    )
     assert {name for row in TABLE.values() for name in row.feeds} <= known
 
 

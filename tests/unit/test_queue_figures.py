@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from qmon.model.queue_figures import QUEUE_FIGURES
+from qmon.model.queue_figures import DIRECT_FIGURES, QUEUE_FIGURES
+from qmon.model.samples.polled_samples import ValueSample
 from qmon.model.view import QueueView
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.tui.overview import queue_rows
@@ -15,9 +16,20 @@ NAMES = frozenset(figure.field for figure in QUEUE_FIGURES)
 
 
 def test_each_figure_of_a_queue_has_one_row() -> None:
+    direct = [figure.field for figure in DIRECT_FIGURES]
     assert sorted(figure.field for figure in QUEUE_FIGURES) == sorted(
-        field.name for field in fields(QueueView) if field.type == "Figure"
+        [*direct, *(field.name for field in fields(QueueView) if field.type == "Figure")]
     )
+
+
+def test_the_probe_of_a_direct_figure_has_its_name_and_an_index_and_returns_one_value() -> None:
+    for figure in DIRECT_FIGURES:
+        probe = figure.probe
+        assert probe is not None
+        assert (probe.name, probe.feeds, probe.record) == (figure.field, (figure.field,), ValueSample)
+        assert probe.index, figure.field
+        assert probe.subject, figure.field
+        assert figure.title, figure.field
 
 
 def test_each_figure_has_a_value_or_says_why_not() -> None:

@@ -11,6 +11,7 @@ import pytest
 from qmon.engines.base import EngineName
 from qmon.engines.sql import queries
 from qmon.model.queue_figures import QUEUE_FIGURES
+from tests import share
 
 README: Final = Path(__file__).parents[2] / "sql" / "README.md"
 NAMES: Final = README.read_text("utf-8").partition("## The names that probes may use")[2].partition("\n## ")[0]
@@ -46,6 +47,10 @@ def test_each_view_of_a_probe_on_sql_server_is_named() -> None:
 def test_each_figure_of_a_queue_is_named() -> None:
     named = {name.strip() for row in ROWS for name in row.split("|")[1].split(",")}
     assert {figure.words for figure in QUEUE_FIGURES} - named == set()
+
+
+def test_figures_that_a_probe_reads_directly_have_the_rows_of_their_files() -> None:
+    assert README.read_text("utf-8") == share.sql_readme(), "run make share to write them"
 
 
 def test_each_figure_has_both_engines_or_says_that_one_has_none() -> None:

@@ -181,3 +181,12 @@ def test_rows_that_moved_before_the_last_seconds_contradict_only_the_longer_rate
         track.record_poll(seen(head, 5, 20), at, NO_FLOW)
         found.append((track.pops, track.pops_lately))
     assert found == [(False, False), (True, True), (True, True), (True, False)]
+
+
+def test_a_table_whose_pushes_are_not_counted_may_be_popped_uncounted_whenever_ids_are_issued() -> None:
+    track = StandingCounters()
+    found = []
+    for at, ready, last_id in ((1000.0, 5, 20), (1001.0, 6, 21), (1060.0, 6, 21), (1061.0, 6, 24), (1070.0, 6, 24)):
+        track.record_poll(seen("7", ready, last_id), at, NO_FLOW)
+        found.append(track.pops_lately)
+    assert found == [False, False, False, True, False]

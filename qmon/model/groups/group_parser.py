@@ -61,30 +61,23 @@ def group_from_dict(
     """
     keys = Keys(raw, where)
     keys.text("table")
-    group = Group(
-        name=keys.require_text("name"),
+    part = parse_condition(keys, "where")
+    group = keys.record(
+        Group,
+        _READERS,
         table=table,
-        id=keys.require_text("id"),
         states=_parse_states(keys),
-        queue=parse_column(keys, "queue"),
-        overdue=parse_condition(keys, "overdue"),
-        gone=parse_condition(keys, "gone"),
-        owner=parse_column(keys, "owner"),
-        attempts=parse_column(keys, "attempts"),
-        payload=parse_column(keys, "payload"),
-        error=parse_column(keys, "error"),
         steps=tuple(
             _parse_steps(Keys(one, f"{keys.path('steps')}[{n}]")) for n, one in enumerate(keys.tables("steps"), 1)
         ),
-        workers=_parse_workers(keys),
-        counters=keys.is_set("counters"),
+        workers=keys.nested("workers", _parse_workers),
         times=parse_times(keys, tuple(NUMBER_ZONES)),
         timeout_s=keys.seconds("timeout") or DEFAULT_TIMEOUT_S,
-        library=keys.text("library") or "",
+        where=None,
+        zones=(),
+        types=(),
         source=source,
     )
-    part = parse_condition(keys, "where")
-    keys.reject_unknown_keys()
     return group if part is None else group.restrict_to(part)
 
 
@@ -128,7 +121,12 @@ def _parse_state(keys: Keys) -> State:
     if when is None:
         raise BadInput(GroupText.NEEDS_WHEN.render(where=keys.where))
     state = State(
-        name, cast("StateKind", kind), when, parse_column(keys, "since"), _parse_blocker(keys), keys.text("why") or ""
+        name,
+        cast("StateKind", kind),
+        when,
+        parse_column(keys, "since"),
+        keys.nested("blocker", _parse_blocker, "name"),
+        keys.text("why") or "",
     )
     keys.reject_unknown_keys()
     if kind != "blocked" and (state.blocker is not None or state.why):
@@ -136,16 +134,11 @@ def _parse_state(keys: Keys) -> State:
     return state
 
 
-def _parse_blocker(keys: Keys) -> Blocker | None:
-    inner = keys.nested_keys("blocker", shorthand_key="name")
-    if inner is None:
-        return None
-    name = parse_column(inner, "name")
+def _parse_blocker(keys: Keys) -> Blocker:
+    name = parse_column(keys, "name")
     if name is None:
-        raise BadInput(GroupText.NEEDS_BLOCKER.render(where=inner.where))
-    blocker = Blocker(name, parse_column(inner, "holder"), parse_column(inner, "since"))
-    inner.reject_unknown_keys()
-    return blocker
+        raise BadInput(GroupText.NEEDS_BLOCKER.render(where=keys.where))
+    return keys.record(Blocker, _READERS, name=name)
 
 
 def _parse_steps(keys: Keys) -> Steps:
@@ -158,43 +151,32 @@ def _parse_steps(keys: Keys) -> Steps:
             rows.append((step, condition))
     if not rows:
         raise BadInput(GroupText.NEEDS_STEP.render(where=keys.where, steps=" or ".join(_STEPS)))
-    steps = Steps(
-        keys.require_text("table"), keys.text("id"), keys.text("at"), parse_column(keys, "queue"), tuple(rows)
-    )
+    steps = keys.record(Steps, _READERS, steps=tuple(rows))
     if (steps.id is None) == (steps.at is None):
         raise BadInput(GroupText.NEEDS_ID_OR_TIME.render(where=keys.where))
     if steps.at is not None and (steps.queue is None or steps.queue.lookup is not None):
         raise BadInput(GroupText.QUEUE_OF_OTHER_TABLE.render(where=keys.where))
-    keys.reject_unknown_keys()
     return steps
 
 
-def _parse_workers(keys: Keys) -> Workers | None:
-    inner = keys.nested_keys("workers")
-    if inner is None:
-        return None
-    alive = parse_condition(inner, "alive")
+def _parse_workers(keys: Keys) -> Workers:
+    alive = parse_condition(keys, "alive")
     if alive is None:
-        raise BadInput(GroupText.NEEDS_ALIVE.render(where=inner.where))
-    columns = (parse_column(inner, name) for name in ("queue", "name", "host", "started"))
-    workers = Workers(inner.require_text("table"), alive, *columns)
-    inner.reject_unknown_keys()
-    return workers
+        raise BadInput(GroupText.NEEDS_ALIVE.render(where=keys.where))
+    return keys.record(Workers, _READERS, alive=alive)
 
 
 def parse_column(keys: Keys, name: str) -> ColumnRef | None:
     """Read a column: its name, ``{ column = …, element = 2 }``, or a column of another table (``Lookup``)."""
-    inner = keys.nested_keys(name, shorthand_key="column")
-    if inner is None:
-        return None
-    table, lookup = inner.text("table"), None
+    return keys.nested(name, _parse_column_keys, shorthand_key="column")
+
+
+def _parse_column_keys(keys: Keys) -> ColumnRef:
+    table, lookup = keys.text("table"), None
     if table is not None:
-        pick = cast('Literal["min", "max"] | None', inner.choice("pick", ("min", "max")))
-        key, by = inner.text("key") or "id", inner.require_text("by")
-        lookup = Lookup(table, key, by, pick, parse_condition(inner, "when"))
-    column = ColumnRef(inner.require_text("column"), inner.whole_number("element"), lookup)
-    inner.reject_unknown_keys()
-    return column
+        pick = cast('Literal["min", "max"] | None', keys.choice("pick", ("min", "max")))
+        lookup = Lookup(table, keys.text("key") or "id", keys.require_text("by"), pick, parse_condition(keys, "when"))
+    return ColumnRef(keys.require_text("column"), keys.whole_number("element"), lookup)
 
 
 def parse_condition(keys: Keys, name: str) -> Condition | None:
@@ -290,3 +272,6 @@ def _parse_offset(tests: Keys) -> float | ColumnRef:
     if isinstance(raw, str) and not raw[:1].isdigit():
         return ColumnRef(tests.require_text("plus"))
     return tests.seconds("plus") or 0.0
+
+
+_READERS: Final = {ColumnRef: parse_column, Condition: parse_condition}

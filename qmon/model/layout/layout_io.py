@@ -66,7 +66,6 @@ _COLUMNS: Final = (
     "data_id",
 )
 _STATES: Final = ("ready", "in_progress", "done", "dead", "blocked")
-_OWNERS: Final = ("session", "lease", "heartbeat", "name")
 
 # Default values for ready, in progress and done, as in the articles (Buschmann; Rusanu; Al Zabir).
 _ARTICLE_STATES: Final[Mapping[str, tuple[StateValue, StateValue | None, StateValue | None]]] = {
@@ -144,21 +143,21 @@ def layout_from_dict(
         id=ids[-1] if ids else None,
         key=ids if len(ids) > 1 else (),
         **{name: keys.text(name) for name in _COLUMNS},  # type: ignore[arg-type]
-        state=_parse_state(keys, design),
-        owner=_parse_owner(keys),
+        state=keys.nested("state", lambda state: _parse_state(state, design), "column"),
+        owner=keys.nested("owner", lambda owner: owner.record(OwnerColumn), "column"),
         sequence=_parse_optional_table(keys, "sequence"),
         data_table=_parse_optional_table(keys, "data_table"),
-        ring=_parse_ring(keys),
+        ring=keys.nested("ring", _parse_ring),
         times=parse_times(keys),
         timeout_s=keys.seconds("timeout") or DEFAULT_TIMEOUT_S,
         max_attempts=parse_max_attempts(keys),
         order=(order := parse_order(keys)),
         writes=parse_writes(keys, order),
         pop=cast(Literal["delete"] | None, keys.choice("pop", ("delete",))),
-        producers=_parse_clients(keys, "producers"),
-        consumers=_parse_clients(keys, "consumers"),
-        routines=_parse_routines(keys),
-        switch=_parse_switch(keys),
+        producers=keys.nested("producers", lambda clients: clients.record(Clients)) or Clients(),
+        consumers=keys.nested("consumers", lambda clients: clients.record(Clients)) or Clients(),
+        routines=keys.nested("routines", _parse_routines) or (),
+        switch=keys.nested("switch", lambda switch: switch.record(Switch, _READERS)),
         source=source,
     )
     keys.reject_unknown_keys()
@@ -251,20 +250,17 @@ def _ring_to_dict(ring: Ring) -> dict[str, object]:
     return out
 
 
-def _parse_state(keys: Keys, design: str) -> StateColumn | None:
-    inner = keys.nested_keys("state", shorthand_key="column")
-    if inner is None:
-        return None
+def _parse_state(keys: Keys, design: str) -> StateColumn:
     ready, in_progress, done = _ARTICLE_STATES.get(design, (None, None, None))
-    finished = inner.scalars("done")
-    given = {name: inner.scalar(name) for name in _STATES if name != "done"}
+    finished = keys.scalars("done")
+    given = {name: keys.scalar(name) for name in _STATES if name != "done"}
     given["done"] = finished[0] if finished else None
     if all(value is None for value in given.values()):
         given |= {"ready": ready, "in_progress": in_progress, "done": done}
     if given["ready"] is None:
-        raise BadInput(LayoutText.NEEDS_READY.render(where=inner.where))
+        raise BadInput(LayoutText.NEEDS_READY.render(where=keys.where))
     state = StateColumn(
-        inner.require_text("column"),
+        keys.require_text("column"),
         given["ready"],
         given["in_progress"],
         given["done"],
@@ -273,8 +269,7 @@ def _parse_state(keys: Keys, design: str) -> StateColumn | None:
         also_done=finished[1:],
     )
     values = [(name, (value,)) for name, value in given.items() if value is not None and name != "done"]
-    check_distinct_values(inner.where, [*values, ("done", finished)])
-    inner.reject_unknown_keys()
+    check_distinct_values(keys.where, [*values, ("done", finished)])
     return state
 
 
@@ -301,60 +296,21 @@ def check_distinct_values(where: str, states: Sequence[tuple[str, Collection[Sta
                 )
 
 
-def _parse_owner(keys: Keys) -> OwnerColumn | None:
-    inner = keys.nested_keys("owner", shorthand_key="column")
-    if inner is None:
-        return None
-    kind = cast(Literal["session", "lease", "heartbeat", "name"], inner.choice("kind", _OWNERS) or "name")
-    owner = OwnerColumn(inner.require_text("column"), kind, inner.is_set("held_while_working"))
-    inner.reject_unknown_keys()
-    return owner
-
-
-def _parse_ring(keys: Keys) -> Ring | None:
-    inner = keys.nested_keys("ring")
-    if inner is None:
-        return None
-    size = inner.whole_number("size")
+def _parse_ring(keys: Keys) -> Ring:
+    size, no_turn = keys.whole_number("size"), keys.raw.get("turn") is False and not keys.is_set("turn")
     if size is None or size < 1:
-        raise BadInput(LayoutText.RING_NEEDS_SIZE.render(where=inner.where))
-    no_turn = inner.raw.get("turn") is False
-    ring = Ring(
-        size,
-        parse_required_table(inner, "push_sequence"),
-        parse_required_table(inner, "pop_sequence"),
-        slot=inner.text("slot") or "slot",
-        turn=None if no_turn else inner.text("turn") or "turn",
-        message_id=inner.text("message_id") or "message_id",
-        reference_count=inner.text("reference_count") or "reference_count",
-        subscribers=tuple(_parse_table(each, inner, "subscribers") for each in inner.texts("subscribers")),
-        unread=inner.text("unread"),
+        raise BadInput(LayoutText.RING_NEEDS_SIZE.render(where=keys.where))
+    return keys.record(
+        Ring,
+        _READERS,
+        size=size,
+        turn=None if no_turn else keys.text("turn") or "turn",
+        subscribers=tuple(_parse_table(each, keys, "subscribers") for each in keys.texts("subscribers")),
     )
-    inner.reject_unknown_keys(allowed=("turn",))
-    return ring
-
-
-def _parse_clients(keys: Keys, name: str) -> Clients:
-    inner = keys.nested_keys(name)
-    if inner is None:
-        return Clients()
-    clients = Clients(**{field.name: inner.text(field.name) for field in fields(Clients)})
-    inner.reject_unknown_keys()
-    return clients
 
 
 def _parse_routines(keys: Keys) -> tuple[tuple[str, TableName], ...]:
-    inner = keys.nested_keys("routines")
-    return () if inner is None else tuple((verb, parse_required_table(inner, verb)) for verb in inner.raw)
-
-
-def _parse_switch(keys: Keys) -> Switch | None:
-    inner = keys.nested_keys("switch")
-    if inner is None:
-        return None
-    switch = Switch(parse_required_table(inner, "producers"), parse_required_table(inner, "consumers"))
-    inner.reject_unknown_keys()
-    return switch
+    return tuple((verb, parse_required_table(keys, verb)) for verb in keys.raw)
 
 
 def _parse_optional_table(keys: Keys, name: str) -> TableName | None:
@@ -375,3 +331,6 @@ def parse_required_table(keys: Keys, name: str) -> TableName:
     if table is None:
         raise keys.missing_key_error(name)
     return table
+
+
+_READERS: Final = {TableName: _parse_optional_table}

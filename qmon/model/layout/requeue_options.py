@@ -50,8 +50,7 @@ def parse_order(keys: Keys) -> tuple[Order, ...]:
     for number, one in enumerate(raw, 1):
         where = f"{keys.path('order')}[{number}]"
         inner = Keys({"column": one} if isinstance(one, str) else cast("Mapping[str, object]", one), where)
-        order = Order(inner.require_text("column"), inner.is_set("descending"))
-        inner.reject_unknown_keys()
+        order = inner.record(Order)
         if order.column in out:
             raise BadInput(RequeueOptionText.LISTED_TWICE.render(where=where, column=order.column))
         out[order.column] = order

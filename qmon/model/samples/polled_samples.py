@@ -412,6 +412,21 @@ class ClockSample:
 
 
 @dataclass(frozen=True, slots=True)
+class ValueSample:
+    """The value of a figure that a probe reads directly. ``value``: ``None`` if no message has a value."""
+
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptValue:
+    """The last value of such a figure. ``read_at``: when it was read, server clock, seconds since the epoch."""
+
+    value: float | None
+    read_at: float
+
+
+@dataclass(frozen=True, slots=True)
 class DepthSample:
     """One row: the number of ready rows, which the server maintains in an index."""
 

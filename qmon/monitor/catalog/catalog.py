@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -77,6 +78,18 @@ class SequenceRows(tuple[SequenceRow, ...]):
         for each in self:
             found.setdefault(each.sequence_name, []).append(each)
         return found
+
+    @cached_property
+    def _unowned(self) -> Mapping[str, Sequence[SequenceRow]]:
+        found: dict[str, list[SequenceRow]] = {}
+        for each in self:
+            if not each.owned:
+                found.setdefault(each.sequence_schema, []).append(each)
+        return found
+
+    def unowned_in(self, schema: str) -> Sequence[SequenceRow]:
+        """Return the sequences of a schema that no column owns."""
+        return self._unowned.get(schema, ())
 
     def find(self, name: TableName) -> SequenceRow | None:
         """Return the sequence of that name. Without a schema, the name must be unique."""
@@ -266,11 +279,24 @@ class Catalog:
 
     def is_masked(self, table: TableRow, column: str) -> bool:
         """Return whether the server masks a column for our role, that is, returns other values than it stores."""
-        name = "probe/partial"
-        if table.table_id not in self._masked and queries.has_query(self.engine.name, name, self.connection.version):
-            found = self.read_records(PartialSample, name, tables=self.engine.ids_value([table.table_id]))
-            self._masked[table.table_id] = frozenset(each.column_name for each in found)
+        if table.table_id not in self._masked:
+            self._read_masks([table])
         return column in self._masked.get(table.table_id, ())
+
+    def prefetch_masks(self, tables: Sequence[TableRow]) -> None:
+        """Read the masked columns of all these tables at once, if possible."""
+        for some in _chunks(tables):
+            with contextlib.suppress(QueryFailed):  # then they are read for each table
+                self._read_masks(some)
+
+    def _read_masks(self, tables: Sequence[TableRow]) -> None:
+        name = "probe/partial"
+        if not queries.has_query(self.engine.name, name, self.connection.version):
+            return
+        ids = self.engine.ids_value([table.table_id for table in tables])
+        found = _group_by_table(self.read_records(PartialSample, name, tables=ids))
+        for table in tables:
+            self._masked[table.table_id] = frozenset(each.column_name for each in found[table.table_id])
 
     def grant_statement(self, table: TableName) -> str:
         """Return a GRANT on one line that lets our role read the table. qmon does not run this statement."""

@@ -246,7 +246,7 @@ def _is_whole(name: str | None, details: TableDetails) -> bool:
 def unowned_sequence(table: TableName, column: str, sequences: SequenceRows) -> TableName | None:
     """Return a sequence without an owner, named after the table or the id: ``MessageSequence``, ``message_id``."""
     stems = {normalize_name(table.name), normalize_name(column), normalize_name(column).removesuffix("id")} - {""}
-    near = [s for s in sequences if not s.owned and s.sequence_schema == table.schema]
+    near = sequences.unowned_in(table.schema)
     found = [s for s in near if any(normalize_name(s.sequence_name).startswith(stem) for stem in stems)]
     return found[0].name if len(found) == 1 else None
 

@@ -164,9 +164,11 @@ def resolve_queues(
         )
     )
     if by_shape and not named:
-        for finding in discover_queues(
+        findings = discover_queues(
             catalog, [each for each in tables if each.name not in found.tables], sequences, before.seen
-        ):
+        )
+        work.prefetch([finding.layout for finding in findings if finding.locked is None and is_likely(finding)])
+        for finding in findings:
             if finding.locked is not None:
                 work.unread[finding.layout.queue] = (finding.layout, finding.locked)
             elif is_likely(finding):
@@ -267,7 +269,7 @@ class _Resolver:
                 with contextlib.suppress(_RefusedError):
                     if name is not None and (table := self._find_table(name)).readable:
                         wanted[table.table_id] = table
-        self._known = self.catalog.read_details(list(wanted.values()))
+        self._known |= self.catalog.read_details([table for i, table in wanted.items() if i not in self._known])
 
     def add_configured(self, layout: Layout, registered: Mapping[TableName, Layout], was: int | None) -> None:
         """Add a queue of the configuration. If its table is registered, missing settings come from the registry.

@@ -19,8 +19,10 @@ from qmon.model.samples.polled_samples import (
     CountSample,
     HeadSample,
     HeldSample,
+    KeptValue,
     ProgressSample,
     StrangeStates,
+    ValueSample,
     WalkSample,
 )
 from qmon.model.snapshot import QueueSamples
@@ -72,7 +74,7 @@ class QueueFiling:
         queue, found = layout.queue, indexed.records_for(layout.queue)
         issued = indexed.sequences.get(facts.sequence_id) if facts.sequence_id is not None else None
         counted = self._slow_reads.count_state_for(queue)
-        unknown = {**why_uncounted(facts, counted), **facts.unknown}
+        unknown = {**probes.unread, **why_uncounted(facts, counted), **facts.unknown}
         if self._row_locks.may_hide_rows(layout):
             unknown |= dict.fromkeys(("in_progress", "stuck"), Reason.ROWS_HIDDEN)
         left_out = self._probe_budget.left_out_probes(queue)
@@ -160,6 +162,9 @@ class QueueFiling:
             left_out=left_out,
             strange=strange,
             strange_at=memo.strange_at if "states" in facts.indexes and memo.strange_at != now_at else None,
+            values={
+                name: KeptValue(row.value, at) for name, (row, at) in memo.kept.items() if isinstance(row, ValueSample)
+            },
             partial=indexed.partial.get(facts.table_id) or indexed.partial.get(facts.data_table_id or 0, ""),
         )
         # A scan returns only the first and the last of the unknown values in each part of the table.

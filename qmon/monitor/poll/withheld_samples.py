@@ -8,14 +8,14 @@ look real.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from qmon.model.groups.conditions import ColumnRef, Condition, TableColumn, columns_read
-from qmon.model.groups.group import Group, StateKind
+from qmon.model.groups.group import STATE_KINDS, Group, StateKind
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.list_states import FAILED
-from qmon.model.queue_figures import QUEUE_FIGURES
+from qmon.model.queue_figures import DIRECT_FIGURES, QUEUE_FIGURES
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.reasons import Reason
 from qmon.model.samples.horizon_samples import HolderKind, HorizonSample
@@ -114,6 +114,11 @@ class FigureColumns:
     workers: frozenset[TableColumn] = frozenset()
     blockers: frozenset[TableColumn] = frozenset()
 
+    @property
+    def all(self) -> frozenset[TableColumn]:
+        """All these columns."""
+        return frozenset().union(*(getattr(self, field.name) for field in fields(self)))
+
 
 def columns_of_layout(layout: Layout, order_by: str | None) -> FigureColumns:
     """Return the columns from which the figures of a table's queue are computed. ``order_by``: see ``TableFacts``."""
@@ -180,6 +185,9 @@ def withhold_masked(samples: QueueSamples, masked: Mapping[TableColumn, str], co
     if not masked:
         return samples
     layout = samples.layout
+    if samples.values and (why := _first_masked(layout, masked, columns.all)) is not None:
+        direct = dict.fromkeys((figure.field for figure in DIRECT_FIGURES), why)
+        samples = replace(samples, values={}, unknown={**samples.unknown, **direct})
     if (steps := _first_masked(layout, masked, columns.steps)) is not None:
         samples = replace(samples, totals=None, unknown={**samples.unknown, "rates": steps})
     if _first_masked(layout, masked, columns.workers) is not None:
@@ -255,12 +263,7 @@ def withhold_strange(samples: QueueSamples, *, all_listed: bool) -> QueueSamples
 
 # The figures that count the messages of each kind of state. Pushes are counted without the states.
 _FIGURES_OF_KIND: Final[Mapping[str | None, tuple[str, ...]]] = {
-    "ready": ("ready", "oldest", "gap"),
-    "scheduled": ("scheduled",),
-    "in_progress": ("in_progress", "stuck", "complete_rate"),
-    "blocked": ("blocked", "blocked_oldest"),
-    "dead": ("dead",),
-    "done": ("done",),
+    kind: tuple(figure.field for figure in QUEUE_FIGURES if kind in figure.kinds) for kind in STATE_KINDS
 }
 _ALL_KINDS: Final = frozenset(_FIGURES_OF_KIND)
 _ENDED_KINDS: Final = frozenset({"dead", "done"})

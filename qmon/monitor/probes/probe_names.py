@@ -13,6 +13,9 @@ from qmon.model.layout.table_facts import TableFacts
 # The purposes of indexes. Statements of SQL Server contain the index for each purpose, such as `{head_index}`.
 _SEEKS: Final = ("head", "ready", "walk", "progress", "stuck", "dead", "due", "priority", "states")
 
+# The names of indexes in statements.
+INDEX_NAMES: Final = frozenset(f"{seek}_index" for seek in _SEEKS)
+
 
 def state_values_for(layout: Layout) -> dict[str, Value]:
     """Return the values that the probes of a queue may use."""

@@ -21,9 +21,10 @@ from qmon.model.samples.listing_samples import PageRequest
 from qmon.model.samples.polled_samples import (
     DepthSample,
     HeadSample,
+    ValueSample,
     WalkSample,
 )
-from qmon.monitor.probes.probe_names import probe_names_for, state_values_for
+from qmon.monitor.probes.probe_names import INDEX_NAMES, probe_names_for, state_values_for
 from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache, first_record
 from qmon.monitor.probes.queue_memo import COUNT_ROWS, QueueMemo
 
@@ -87,7 +88,7 @@ class QueueProbes:
         self.names: Mapping[str, Name] = probe_names_for(spec.layout, spec.facts)
         # The indexed probes of this queue, with the names of their variants.
         self._indexed: list[tuple[Probe, str]] = []
-        # Why the other indexed probes cannot be read, keyed by probe.
+        # Why this queue does not have a figure that an indexed probe reads directly, keyed by figure.
         self.unread: dict[str, Reason] = {}
         for probe in INDEXED_PROBES:
             name = f"{probe.name}_state" if spec.layout.state is not None else probe.name
@@ -95,7 +96,7 @@ class QueueProbes:
             why = self._why_not_read(probe, name)
             if why is None:
                 self._indexed.append((probe, name))
-            else:
+            elif probe.record is ValueSample:
                 self.unread[probe.name] = why
 
     @property
@@ -357,11 +358,10 @@ class QueueProbes:
             return Reason.SERVER_DOES_NOT_SAY
         if layout.ring is not None or (probe.state and getattr(layout.state, probe.state, None) is None):
             return Reason.NOT_IN_TABLE
-        if probe.index not in self.facts.indexes:
-            return Reason.NO_INDEX_FOR_FIGURE
         names = self._names_for(probe)
-        is_missing = any(each in names and names[each] is None for each in self._statements.required_names(name))
-        return Reason.NOT_IN_TABLE if is_missing else None
+        if any(each in names and names[each] is None for each in self._statements.required_names(name) - INDEX_NAMES):
+            return Reason.NOT_IN_TABLE
+        return None if probe.index in self.facts.indexes else Reason.NO_INDEX_FOR_FIGURE
 
     def _state_value_statements(self) -> list[ProbeStatement]:
         if self.layout.state is None or "states" not in self.facts.indexes or not self._statements.has_probe("states"):

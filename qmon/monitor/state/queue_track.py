@@ -16,6 +16,7 @@ from qmon.model.formatting import duration
 from qmon.model.operation_records import pauses_for
 from qmon.model.probe_constants import COUNT_LIMIT, TABLE_COUNTERS_PROBE, ring_probe
 from qmon.model.probe_table import is_probe_of
+from qmon.model.queue_figures import DIRECT_FIGURES
 from qmon.model.rates.counter_resets import UsesByIndex, may_be_reset
 from qmon.model.rates.flow import Flow, MovedMessages, pops_in_transaction, ring_flow, ring_ready, steps_flow
 from qmon.model.reasons import Reason
@@ -406,6 +407,10 @@ class QueueTrack:
         plotted = not (push.old or uncounted)
         apart = sample_figures.size_figures(known.use, at) | sample_figures.blocked_figures(samples, at)
         more = {name: current_figure(name, figure) for name, figure in apart.items()}
+        direct = {
+            figure.field: make_figure(figure.field, partial(sample_figures.direct_figure, samples, figure.field, at))
+            for figure in DIRECT_FIGURES
+        }
         failures = tuple(f for f in snapshot.failures if f.queue == samples.layout.queue)
         pauses, recent = pauses_for(samples.layout, snapshot.pauses), self._window.rates_over(_SMOOTH_S)
         rule_input = RuleInput(
@@ -485,6 +490,7 @@ class QueueTrack:
             span_s=self._span_s,
             use=known.use,
             read_at=None,
+            direct=direct,
         )
 
     def _figure_makers(

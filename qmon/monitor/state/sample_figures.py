@@ -374,6 +374,19 @@ def _oldest_blocked_figure(samples: QueueSamples, at: float) -> Figure:
     return Figure(max(0.0, samples.blocked.oldest_s), age_s=age_s, every_s=samples.blocked.every_s)
 
 
+def direct_figure(samples: QueueSamples, name: str, at: float) -> Figure:
+    """Return a figure that a probe reads directly. ``at``: now, server clock, seconds."""
+    if name in samples.unknown:
+        return Figure.unknown(samples.unknown[name])
+    if samples.layout.part is not None:
+        return Figure.unknown(Reason.NOT_IN_TABLE)
+    found = samples.values.get(name)
+    if found is None:
+        return Figure.unknown(Reason.NOT_READ_IN_THIS_POLL)
+    age_s = max(0.0, at - found.read_at)
+    return Figure.unknown(Reason.NO_VALUE) if found.value is None else Figure(found.value, age_s=age_s)
+
+
 def scanned_figure(count: TableCount, value: float | None, at: float, missing: str) -> Figure:
     """Return a figure from a scan of the whole table. ``missing``: the reason if there is no value."""
     if value is None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from qmon.model.figure import Figure, Verdict
@@ -12,13 +12,14 @@ from qmon.model.formatting import duration, time_of_day
 from qmon.model.layout.layout import Layout
 from qmon.model.probe_constants import ring_probe
 from qmon.model.probe_table import PROBES, is_probe_of, probe_family, probes_for
+from qmon.model.queue_figures import DIRECT_FIGURES, QUEUE_FIGURES
 from qmon.model.rates.counter_resets import may_be_reset
 from qmon.model.reasons import Reason
 from qmon.model.samples.polled_samples import CounterSample, PauseSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.view import QueueView
 
-_NAMES: Final = tuple(field.name for field in fields(QueueView) if field.type == "Figure")
+_NAMES: Final = tuple(figure.field for figure in QUEUE_FIGURES)
 
 
 def gone_queues(snapshot: Snapshot) -> frozenset[str]:
@@ -28,13 +29,13 @@ def gone_queues(snapshot: Snapshot) -> frozenset[str]:
 
 def view_never_read(layout: Layout, reason: str) -> QueueView:
     """Return the view of a queue that was never read."""
-    figures: dict[str, Any] = dict.fromkeys(_NAMES, Figure.unknown(reason))
+    figures = _as_fields({}, dict.fromkeys(_NAMES, Figure.unknown(reason)))
     return QueueView(layout, verdict=Verdict("", ""), forecast=Forecast(Trend.UNKNOWN), **figures)
 
 
 def view_as_old(view: QueueView, age_s: float, reason: str) -> QueueView:
     """Return a view that is ``age_s`` seconds old, with every figure marked as old. Unknown figures stay unknown."""
-    old: dict[str, Any] = {
+    old = {
         name: Figure.unknown(reason)
         if figure.value is None
         else replace(figure, age_s=figure.age_s + age_s, old=True, reason=reason)
@@ -42,7 +43,7 @@ def view_as_old(view: QueueView, age_s: float, reason: str) -> QueueView:
     }
     return replace(
         view,
-        **old,
+        **_as_fields(view.direct, old),
         forecast=Forecast(Trend.UNKNOWN),
         messages=None,
         page=None,
@@ -58,20 +59,27 @@ def view_as_old(view: QueueView, age_s: float, reason: str) -> QueueView:
 
 def view_not_read(view: QueueView, read_at: float, pauses: tuple[PauseSample, ...]) -> QueueView:
     """Return the view for polls that skip the queue. ``pauses``: the pauses in force now."""
-    older: dict[str, Any] = {
+    older = {
         name: Figure(  # a hundred queues may need this in each poll, and ``replace`` takes five times as long
             f.value, not f.at_least, f.at_least, f.reason, f.age_s, f.every_s, f.old, f.partial
         )
         for name, f in _figures(view)
         if f.value is not None
     }
+    fields = _as_fields(view.direct, older)
     if pauses:
-        older["forecast"] = view.forecast.while_paused
-    return replace(view, **older, messages=None, page=None, moved=None, span_s=None, pauses=pauses, read_at=read_at)
+        fields["forecast"] = view.forecast.while_paused
+    return replace(view, **fields, messages=None, page=None, moved=None, span_s=None, pauses=pauses, read_at=read_at)
 
 
 def _figures(view: QueueView) -> Iterator[tuple[str, Figure]]:
-    return ((name, getattr(view, name)) for name in _NAMES)
+    return ((name, view.figure(name)) for name in _NAMES)
+
+
+def _as_fields(direct: Mapping[str, Figure], changed: dict[str, Figure]) -> dict[str, Any]:
+    """Return the fields of a view with changed figures. ``direct``: the figures that a probe read directly."""
+    found = {figure.field: changed.pop(figure.field) for figure in DIRECT_FIGURES if figure.field in changed}
+    return {**changed, "direct": {**direct, **found}}
 
 
 _PROGRESS: Final = "progress"

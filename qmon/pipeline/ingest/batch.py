@@ -18,6 +18,7 @@ from qmon.pipeline.lake.delta import Conflict, Files, ReadFilter, WrittenFiles, 
 from qmon.pipeline.lake.lake import Lake, LakeView
 from qmon.pipeline.lake.schema import BATCH
 from qmon.pipeline.lake.storage import Storage
+from qmon.pipeline.pipeline_texts import IntakeText, LakeText
 from qmon.pipeline.rollup import rollups
 from qmon.pipeline.rollup.incident_rollup import runs_from_samples
 from qmon.recording.figure_rows.row_schema import bucket_for
@@ -140,9 +141,7 @@ def ingest_batch(lake: Lake, batch: int, paths: Mapping[str, int]) -> Mapping[st
         said = {"counts": totals} if name == "samples" else None
         added, removed = changes.added.get(name, WrittenFiles()), changes.removed.get(name, Files())
         if not lake.table(name).commit_batch(batch, added, removed, said) and name not in done:
-            raise Conflict(
-                f"another process is writing to the lake {lake.storage.root}; run only one process at a time"
-            )
+            raise Conflict(LakeText.SECOND_WRITER.render(lake=lake.storage.root))
     staged.delete_files()
     return totals
 
@@ -244,10 +243,7 @@ def _segments_of_deleted_days(
     if not _has_deleted_day(lines, deleted):
         return []
     rows = staged.read_rows("poll").where(_on_deleted_day(deleted)).select("line.file", "date").distinct().collect()
-    return [
-        (row.file, f"polls of {row.date} were not added, because this day was deleted from the lake")
-        for row in sorted(rows)
-    ]
+    return [(row.file, IntakeText.DELETED_DAY.render(day=row.date)) for row in sorted(rows)]
 
 
 def _has_deleted_day(lines: WrittenFiles, deleted: Sequence[DeletedDays]) -> bool:

@@ -29,6 +29,7 @@ from qmon.pipeline.lake.forget import finish_forgetting
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.lake.schema import SEGMENTS
 from qmon.pipeline.lake.storage import Storage
+from qmon.pipeline.pipeline_texts import IntakeText, LakeText
 from qmon.pipeline.repeat import repeat_step
 from qmon.pipeline.spark_session import first_error_line
 from qmon.recording.figure_rows.row_schema import bucket_for
@@ -60,7 +61,7 @@ class SegmentIntake:
         self._table = lake.table("segments")
         self._known: set[str] | None = None
         if not self._folder.exists():
-            raise BadInput(f"the folder {recordings} does not exist; record one with: qmon record TARGET --to DIR")
+            raise BadInput(IntakeText.NO_RECORDINGS.render(folder=recordings))
 
     def run_batch(self) -> BatchResult | None:
         """Run one batch. Returns ``None`` if nothing is new."""
@@ -108,7 +109,7 @@ class SegmentIntake:
     def _claim_batch(self, batch: int, files: Mapping[str, int]) -> None:
         """Commit that these files belong to this batch. Raises ``Conflict`` if another process has committed it."""
         rows = [{"file": name, "bytes": size, "batch": batch, **_partition_for(name)} for name, size in files.items()]
-        told = f"another process is writing to the lake {self._lake.storage.root}; run only one process at a time"
+        told = LakeText.SECOND_WRITER.render(lake=self._lake.storage.root)
         table = self._table.open_or_create()
         if (newest_batch(table) or 0) >= batch:
             raise Conflict(told)
@@ -168,7 +169,7 @@ def _raise_batch_error(problem: Exception) -> None:
     if isinstance(problem, Conflict | BadInput):
         raise problem
     if isinstance(problem, PySparkException | Py4JError | OSError | QmonError):
-        raise QmonError(f"a batch failed and was not written: {_cause_text(problem)}") from problem
+        raise QmonError(IntakeText.BATCH_FAILED.render(cause=_cause_text(problem))) from problem
     raise problem
 
 

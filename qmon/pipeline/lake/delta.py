@@ -31,6 +31,7 @@ from pyspark.sql.types import StructType
 
 from qmon.errors import QmonError
 from qmon.files import make_folder
+from qmon.pipeline.pipeline_texts import LakeText
 from qmon.recording.figure_rows.row_schema import PARTITIONS
 
 APPLICATION: Final = "qmon"
@@ -230,20 +231,18 @@ class TableLog:
             table = self.open_or_create()
             if (newest_batch(table, app) or 0) >= batch:
                 if left < _TRIES - 1:
-                    raise Conflict(
-                        f"another process is writing to the table {self.uri}; run only one process at a time"
-                    )
+                    raise Conflict(LakeText.SECOND_TABLE_WRITER.render(table=self.uri))
                 return False
             if gone and not set(removed.paths) <= set(self.files_in(table).paths):
-                raise ChangedMeanwhile(f"files of the table {self.uri} were rewritten by another process")
+                raise ChangedMeanwhile(LakeText.FILES_REWRITTEN.render(table=self.uri))
             if self._try_commit(table, [*written.adds, *gone], entries, [Transaction(app, batch)]):
                 return True
-        raise ChangedMeanwhile(f"other processes keep committing to the table {self.uri}; try again")
+        raise ChangedMeanwhile(LakeText.MANY_COMMITS.render(table=self.uri))
 
     def commit_entries(self, entries: Mapping[str, Any]) -> None:
         """Commit these entries and keep all earlier entries. Raises ``ChangedMeanwhile``."""
         if not any(self._try_commit(self.open_or_create(), [], entries) for _ in range(_TRIES)):
-            raise ChangedMeanwhile(f"other processes keep committing to the table {self.uri}; try again")
+            raise ChangedMeanwhile(LakeText.MANY_COMMITS.render(table=self.uri))
 
     def _try_commit(
         self,
@@ -268,7 +267,7 @@ class TableLog:
             )
         except CommitFailedError as problem:
             if table.version() == self.open_or_create().version():
-                raise QmonError(f"cannot commit to the table {self.uri}: {problem}") from problem
+                raise QmonError(LakeText.CANNOT_COMMIT.render(table=self.uri, problem=problem)) from problem
             return False
         return True
 

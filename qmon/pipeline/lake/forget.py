@@ -31,6 +31,7 @@ from qmon.pipeline.lake.delta import (
 )
 from qmon.pipeline.lake.lake import table_logs
 from qmon.pipeline.lake.schema import BATCH
+from qmon.pipeline.pipeline_texts import LakeText
 from qmon.recording.figure_rows.row_schema import bucket_for
 
 # The tables with rows to delete, in the order of the commits. The first two are not written by batches of segments, so
@@ -122,12 +123,9 @@ def _tables_at_rest(lake: str) -> dict[str, TableLog]:
     """Return the tables of a lake in which no batch is unfinished."""
     tables = table_logs(lake)
     if not tables["segments"].exists():
-        raise BadInput(f"{lake} has no lake; nothing was changed")
+        raise BadInput(LakeText.NO_LAKE_TO_CHANGE.render(lake=lake))
     if _has_unfinished_batch(tables):
-        raise BadInput(
-            "a batch is being written or was interrupted; let `qmon pipeline run` finish it and try again; nothing was "
-            "changed"
-        )
+        raise BadInput(LakeText.UNFINISHED_BATCH)
     return tables
 
 

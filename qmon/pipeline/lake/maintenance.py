@@ -13,6 +13,7 @@ from deltalake.exceptions import CommitFailedError
 from qmon.pipeline.lake.deleted_days import DeletedDays, deleted_days_entry
 from qmon.pipeline.lake.delta import ChangedMeanwhile, TableLog
 from qmon.pipeline.lake.lake import table_logs
+from qmon.pipeline.pipeline_texts import LakeText
 
 UNUSED_S: Final = 7 * 86400.0
 _DAY_S: Final = 86400.0
@@ -100,9 +101,7 @@ def _retry_on_conflict(table: TableLog, do: Callable[[DeltaTable], Mapping[str, 
             return do(table.open_or_create())
         except CommitFailedError as problem:
             if not left:
-                raise ChangedMeanwhile(
-                    f"another process is writing to the table {table.uri}: {problem}; try again"
-                ) from problem
+                raise ChangedMeanwhile(LakeText.TIDY_CONFLICT.render(table=table.uri, problem=problem)) from problem
     raise AssertionError
 
 

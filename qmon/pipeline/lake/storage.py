@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from qmon import files
 from qmon.errors import QmonError
+from qmon.pipeline.pipeline_texts import LakeText
 
 
 class Storage:
@@ -99,7 +100,8 @@ class Storage:
 
     def _rename(self, source: Any, destination: Any) -> None:
         if not self._files.rename(source, destination):
-            raise QmonError(f"cannot move {source.toString()} to {destination.toString()}")
+            text = LakeText.CANNOT_MOVE
+            raise QmonError(text.render(source=source.toString(), destination=destination.toString()))
 
 
 def _file_size(path: Path) -> int | None:

@@ -13,6 +13,7 @@ from typing import Final
 from qmon.errors import BadInput
 from qmon.pipeline.lake.lake import table_logs
 from qmon.pipeline.lake.schema import BATCH
+from qmon.pipeline.pipeline_texts import LakeText
 
 READERS: Final = ("duckdb", "spark")
 VIEWS: Final = ("minutes_rates", "hours_rates", "days_rates", "counted_samples", "waits", "weeks", "incidents")
@@ -30,7 +31,7 @@ def view_statements(reader: str, lake: str) -> Iterator[str]:
     """
     there = {name: table.uri for name, table in table_logs(lake).items() if table.exists()}
     if not set(BATCH) <= there.keys():
-        raise BadInput(f"{lake} has no lake; create it with: qmon pipeline run --recordings PATH --lake PATH")
+        raise BadInput(LakeText.NO_LAKE.render(lake=lake))
     if reader == "duckdb":
         yield from _MACROS
     for name, path in there.items():

@@ -11,7 +11,20 @@ from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, PermissionMissing
 from qmon.model.layout.layout import Layout
+from qmon.model.texts import Text
 from qmon.operate.install.object_names import table_name
+
+
+class ArchiveReaderText(Text):
+    """Why an archive cannot be read."""
+
+    NO_ARCHIVE = "queue {queue!r} has no archive: the design {design} does not keep an archive"
+    NO_TABLE = "queue {queue!r}: the table {table} does not exist, or your role may not see it"
+    NOT_NUMBERED = "the archive of {queue!r} does not number its rows, so qmon cannot find new rows; run: {statement}"
+    NO_MESSAGE_ID = "the archive of {queue!r} has no column for the id of a message"
+    REPLICA = "{queue}: this server is a replica, which does not show unfinished writes; connect to the primary"
+    NOT_ALLOWED = "not allowed to read {table}: {problem}"
+
 
 Record = TypeVar("Record")
 
@@ -97,19 +110,15 @@ def reading_session(engine: Engine) -> Session:
 def find_archive(connection: Connection, engine: Engine, layout: Layout) -> ArchiveTable:
     """Find the archive of a queue. Raises ``BadInput`` if there is no archive, or if its rows are not numbered."""
     if layout.routine_for("archive") is None:
-        raise BadInput(f"queue {layout.queue!r} has no archive: the design {layout.design} does not keep an archive")
+        raise BadInput(ArchiveReaderText.NO_ARCHIVE.render(queue=layout.queue, design=layout.design))
     parts = table_name(layout.table.schema, layout.table.name, "archive_log").parts
     found = _fetch_query(connection, engine, ArchiveColumnRow, "archive_columns", parts)
     if not found:
-        raise BadInput(
-            f"queue {layout.queue!r}: the table {'.'.join(parts)} does not exist, or your role may not see it"
-        )
+        raise BadInput(ArchiveReaderText.NO_TABLE.render(queue=layout.queue, table=".".join(parts)))
     if not any(row.column_name == KEY and row.is_key for row in found):
         kind = "GENERATED ALWAYS AS IDENTITY PRIMARY KEY" if engine.name == "postgres" else "IDENTITY(1, 1) PRIMARY KEY"
-        raise BadInput(
-            f"the archive of {layout.queue!r} does not number its rows, so qmon cannot find new rows. "
-            f"Run: ALTER TABLE {engine.quote(parts)} ADD {KEY} bigint {kind}"
-        )
+        statement = f"ALTER TABLE {engine.quote(parts)} ADD {KEY} bigint {kind}"
+        raise BadInput(ArchiveReaderText.NOT_NUMBERED.render(queue=layout.queue, statement=statement))
     names = {row.column_name for row in found}
     wanted = {
         "message_id": layout.id,
@@ -123,7 +132,7 @@ def find_archive(connection: Connection, engine: Engine, layout: Layout) -> Arch
     }
     columns = {name: column if column in names else None for name, column in wanted.items()}
     if columns["message_id"] is None:
-        raise BadInput(f"the archive of {layout.queue!r} has no column for the id of a message")
+        raise BadInput(ArchiveReaderText.NO_MESSAGE_ID.render(queue=layout.queue))
     return ArchiveTable(layout.queue, parts, found[0].table_id, columns)
 
 
@@ -131,9 +140,7 @@ def survey_archive(connection: Connection, engine: Engine, archive: ArchiveTable
     """Return which keys can be read now. Raises ``BadInput`` on a standby, because a standby does not show writers."""
     (ends,) = _fetch_query(connection, engine, EndsRow, "archive_ends", archive.parts)
     if ends.standby:
-        raise BadInput(
-            f"{archive.queue}: this server is a replica, which does not show unfinished writes; connect to the primary"
-        )
+        raise BadInput(ArchiveReaderText.REPLICA.render(queue=archive.queue))
     writing = _fetch_query(connection, engine, WriterRow, "archive_writers", archive.parts)
     return Survey(ends.oldest, ends.newest, ends.issued, frozenset(row.writer for row in writing))
 
@@ -176,4 +183,4 @@ def _fetch_records(connection: Connection, kind: type[Record], bound: Bound, par
     try:
         return to_records(kind, connection.fetch(bound))
     except PermissionMissing as problem:
-        raise BadInput(f"not allowed to read {'.'.join(parts)}: {problem}") from problem
+        raise BadInput(ArchiveReaderText.NOT_ALLOWED.render(table=".".join(parts), problem=problem)) from problem

@@ -37,6 +37,7 @@ from qmon.pipeline.messages.watermarks import (
     split_ranges,
     to_json,
 )
+from qmon.pipeline.pipeline_texts import IntakeText, LakeText
 from qmon.pipeline.spark_session import first_error_line
 from qmon.recording.figure_rows.row_schema import bucket_for
 
@@ -117,7 +118,9 @@ class MessageIntake:
                 )
                 found = self._found_ranges(written)
             except (PySparkException, Py4JError, OSError) as problem:
-                raise QmonError(f"{archive.queue}: no messages were read: {_cause_text(problem)}") from problem
+                raise QmonError(
+                    IntakeText.NO_MESSAGES_READ.render(queue=archive.queue, cause=_cause_text(problem))
+                ) from problem
         known, mark = mark, advance_watermark(mark, seen, found, written.rows)
         if mark == known == before.watermark_for(target.name, archive.queue):
             return IntakeResult(archive.queue, 0, mark)
@@ -129,9 +132,7 @@ class MessageIntake:
         """Commit a new state together with these files."""
         marks = {t: {q: to_json(mark) for q, mark in queues.items()} for t, queues in state.marks.items()}
         if not self._table.commit_batch(state.number, written, entries={"marks": marks}):
-            raise QmonError(
-                f"another process is writing to the table {self._table.uri}; run only one process at a time"
-            )
+            raise QmonError(LakeText.SECOND_TABLE_WRITER.render(table=self._table.uri))
 
     def _write_messages(self, reading: KeyRangeRead, mark: Watermark, number: int) -> WrittenFiles:
         rows = self._table.session.read.format(FORMAT_NAME).options(**reading.to_options()).load()
@@ -169,19 +170,15 @@ def _check_watermark(mark: Watermark, archive: ArchiveTable, seen: Survey, *, an
 
     Without ``anew``, raises ``BadInput`` for an archive that seems to have been recreated.
     """
-    other = mark.table_id not in (None, archive.table_id)
-    back = seen.issued is not None and seen.issued < mark.upto
-    if not (other or back):
+    if mark.table_id not in (None, archive.table_id):
+        problem = IntakeText.OTHER_ARCHIVE.render(queue=archive.queue, upto=mark.upto)
+    elif seen.issued is not None and seen.issued < mark.upto:
+        problem = IntakeText.RENUMBERED_ARCHIVE.render(queue=archive.queue, issued=seen.issued, upto=mark.upto)
+    else:
         return replace(mark, table_id=archive.table_id)
     if anew:
         return Watermark(table_id=archive.table_id, made=mark.made + 1, messages=mark.messages)
-    what = (
-        "is a different table than in the last run" if other else f"started numbering its rows again: {seen.issued:,}"
-    )
-    raise BadInput(
-        f"the archive of {archive.queue!r} {what}; the lake has the rows up to {mark.upto:,}; --anew reads "
-        "all rows as new rows"
-    )
+    raise BadInput(problem)
 
 
 def _cause_text(problem: Exception) -> str:

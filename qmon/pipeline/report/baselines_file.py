@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from qmon.errors import BadInput
 from qmon.pipeline.lake.lake import Lake, LakeView
 from qmon.pipeline.lake.storage import Storage
+from qmon.pipeline.pipeline_texts import ReportText
 from qmon.pipeline.report.facts import DAY_S, WEEK_S, newest_day
 from qmon.pipeline.report.period import Period
 from qmon.pipeline.rollup.baseline_rollup import (
@@ -59,16 +60,16 @@ def write_baselines(
     """
     place = Storage(lake.session, recordings)
     if not place.exists():
-        raise BadInput(f"the folder {recordings} does not exist")
+        raise BadInput(ReportText.NO_FOLDER.render(folder=recordings))
     view = lake.view()
     newest_day(view)
     today = int((time.time() if now is None else now) // DAY_S)
     ends, ahead = _ends(view, (today + _LAST_DAYS) * DAY_S)
     targets = sorted({*ends, *ahead})
     if unknown := sorted(set(stated) - {"", *targets}):
-        raise BadInput(f"--zone: the lake has no target {unknown[0]!r}; it has: {', '.join(targets)}")
+        raise BadInput(ReportText.NO_SUCH_TARGET.render(target=unknown[0], targets=", ".join(targets)))
     if not ends:
-        raise BadInput("all days of the lake are in the future; check the clocks of all machines")
+        raise BadInput(ReportText.ALL_IN_FUTURE)
     whole = Period(min(ends.values()) - weeks * WEEK_S, max(ends.values())).read_filter("start_at", view.dates())
     minutes = _last_weeks(view.read("minutes", whole), ends, weeks)
     zones = zones_by_target(minutes, stated)

@@ -20,6 +20,7 @@ from qmon.pipeline.lake.delta import ReadFilter, frame_from_rows
 from qmon.pipeline.lake.lake import LakeView
 from qmon.pipeline.lake.schema import PERCENTILE_FIGURES
 from qmon.pipeline.messages.message_waits import message_times
+from qmon.pipeline.pipeline_texts import LakeText, ReportText
 from qmon.pipeline.report.period import (
     HOUR_S,
     Coverage,
@@ -133,8 +134,10 @@ class ReportRequest:
         found = {row.target for row in newest if row.environment in self.environments}
         found &= set(self.targets) or found
         if not found:
-            these = f"; the lake has the environments: {', '.join(known)}" if known else ""
-            raise BadInput(f"no target has the environment {' or '.join(self.environments)}{these}")
+            asked = " or ".join(self.environments)
+            if known:
+                raise BadInput(ReportText.NO_SUCH_ENVIRONMENT.render(environments=asked, known=", ".join(known)))
+            raise BadInput(ReportText.NO_ENVIRONMENT.render(environments=asked))
         return replace(self, targets=tuple(sorted(found)), environments=())
 
     def select_rows(self, rows: DataFrame) -> DataFrame:
@@ -164,7 +167,7 @@ def report_period(since: float | None, until: float | None, now: float) -> Perio
     end = now if until is None else min(Period(0.0, until).whole_hours().end, now)
     start = (since if since is not None else end - WEEK_S) // HOUR_S * HOUR_S
     if start >= end:
-        raise BadInput("--from must be before --to, and not in the future")
+        raise BadInput(ReportText.EMPTY_PERIOD)
     return Period(start, end)
 
 
@@ -186,11 +189,10 @@ def gather_facts(view: LakeView, period: Period, request: ReportRequest = DEFAUL
     request = request.with_found_targets(view, period)
     whole = _period_sums(view, period, request)
     if not whole:
-        what = f"for {request.text} " if request.text else ""
-        raise BadInput(
-            f"the lake has no data {what}from {utc_day(period.start)} to {utc_day(period.end - 1)}; its newest day is "
-            f"{newest}; choose another period with --from and --to"
-        )
+        fields: dict[str, object] = {"first": utc_day(period.start), "last": utc_day(period.end - 1), "newest": newest}
+        if request.text:
+            raise BadInput(ReportText.NO_DATA_FOR.render(scope=request.text, **fields))
+        raise BadInput(ReportText.NO_DATA.render(**fields))
     earlier = period.previous_period()
     before = _period_sums(view, earlier, request)
     both = _read_incidents(view, Period(earlier.start, period.end), request)
@@ -268,7 +270,7 @@ def newest_day(view: LakeView) -> date:
     """Return the last day (UTC) in the lake. Raises ``BadInput`` if the lake is empty."""
     dates = view.dates()
     if not dates:
-        raise BadInput("the lake is empty; fill it with: qmon pipeline run --recordings PATH --lake PATH")
+        raise BadInput(LakeText.EMPTY)
     return dates[-1]
 
 

@@ -50,7 +50,7 @@ class OptionalColumns:
         """Return the usual columns, and each optional column that has had a value other than 0."""
         seen = self._seen.setdefault(target, set())
         if hidden := set(OPTIONAL_COLUMNS) - seen:
-            seen |= {key for queue in queues for key in hidden if getattr(queue, key).value}
+            seen |= {key for queue in queues for key in hidden if queue.figure(key).value}
         place = next(place for place, column in enumerate(usual) if column.key == _INSERT_BEFORE)
         return (*usual[:place], *(column for column in EXTRA_COLUMNS if column.key in seen), *usual[place:])
 
@@ -118,7 +118,7 @@ def _extra_cell(column: GridColumn, queue: QueueView | None) -> Cell:
     if queue is None:
         return _EMPTY_CELL
     tone = "alarm" if column.key in ("blocked", "dead") else "text"
-    return figures.column_cell(getattr(queue, column.key), column, tone)
+    return figures.column_cell(queue.figure(column.key), column, tone)
 
 
 _DIALOG_COLUMNS: Final = (

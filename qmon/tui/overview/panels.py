@@ -38,7 +38,7 @@ def _sum_parts(view: View) -> list[LinePart]:
     """Return the sums of scheduled and dead messages over all queues. A sum of 0 is left out."""
     parts = []
     for field in OPTIONAL_COLUMNS:
-        queues = [q for q in view.queues if q.layout.has_figure(field) or getattr(q, field).value is not None]
+        queues = [q for q in view.queues if q.layout.has_figure(field) or q.figure(field).value is not None]
         figure = total_figures(queues)[field]
         if figure.value:
             parts.append(LinePart(((f"{field} ", "muted"), (figure.text(), "strong")), 1))

@@ -140,7 +140,7 @@ def _add_anomaly_cell(row: GridRow, queue: QueueView | None, found: Sequence[Ano
     for place, column in enumerate(COLUMNS):
         mark = anomalies.figure_mark(column.key, found)
         if mark and queue is not None:
-            marked[place] = figures.column_cell(getattr(queue, column.key), column, "accent", mark=mark)
+            marked[place] = figures.column_cell(queue.figure(column.key), column, "accent", mark=mark)
     cells = (*marked[:_USUAL_AT], anomalies.anomaly_cell(found), *marked[_USUAL_AT:])
     return GridRow(row.key, cells, row.notes, row.heading)
 
@@ -170,7 +170,7 @@ def _reuse_or_build_row(queue: QueueView, look: _RowStyle, before: _CachedRow | 
 
 def _row(queue: QueueView, with_trend: bool, own_proof: str | None) -> GridRow:
     def cell(key: str, tone: str = "text") -> Cell:
-        return figures.column_cell(getattr(queue, key), _BY_KEY[key], tone)
+        return figures.column_cell(queue.figure(key), _BY_KEY[key], tone)
 
     stuck_tone = "alarm" if queue.stuck.value else "text"
     severity = queue.verdict.severity

@@ -10,6 +10,7 @@ from qmon.model import formatting
 from qmon.model.figure import Figure, PastVerdict
 from qmon.model.gap_ledger import READY, Ledger
 from qmon.model.probe_table import family_of
+from qmon.model.queue_figures import DIRECT_FIGURES
 from qmon.model.view import QueueView, View
 from qmon.tui import figures
 from qmon.tui.actions.availability import verdict_keys
@@ -90,6 +91,11 @@ def reading_lines(queue: QueueView, cells: int, since_read_s: float = 0.0) -> li
         )
     if queue.layout.ring is not None:
         lying.append(_figure_part("fill", queue.fill, 2, write=formatting.percent))
+    lying += [
+        _figure_part(each.words, each.figure_for(queue), 4, write=each.value_with_unit)
+        for each in DIRECT_FIGURES
+        if each.figure_for(queue).value is not None
+    ]
     age_s = queue.ready.age_s + since_read_s
     if age_s >= 1.0 and not queue.ready.old:
         lying.append(LinePart.from_text(f"depth counted {formatting.duration(age_s)} ago", "muted", 5))

@@ -23,8 +23,9 @@ from qmon.model.texts import Text
 
 
 class MessagesText(Text):
-    """Why archived messages are not copied."""
+    """Why archived messages are not copied, and how a run ended."""
 
+    STOPPED = "stopped; the next start finishes the interrupted batch"
     NAMED_TWICE = "queue {queue!r} is named twice"
 
 
@@ -91,7 +92,7 @@ def messages(
         if continuous:
             with stop_on_signals(signal.SIGINT, signal.SIGTERM) as (stop, _):
                 repeat_step(step, EVERY_S, stop)
-            print_note("stopped; the next start finishes the interrupted batch")
+            print_note(MessagesText.STOPPED)
         else:
             step()
 

@@ -14,7 +14,22 @@ from qmon.cli.commands.pipeline.pipeline_options import check_pipeline_extra, la
 from qmon.cli.output import clean_text, print_note, print_output, print_table
 from qmon.errors import BadInput
 from qmon.model.formatting import count_text
+from qmon.model.texts import Text
 from qmon.recording.write.retention import delete_lake_marks
+
+
+class ForgetOptionText(Text):
+    """Errors and results of ``qmon pipeline forget``."""
+
+    NOT_A_DAY = "{text!r} is not a day such as 2026-11-21"
+    NO_FILTER = "name the rows to delete with --target, --before or --after, or a folder with --recordings"
+    NO_DAY = "no day is after {after} and before {before}"
+    NO_FOLDER = "the folder {path} does not exist"
+    FINISHED_EARLIER = "finished an earlier deletion that was interrupted"
+    NO_ROWS = "the lake has no such rows; nothing was changed"
+    NO_TERMINAL = "stdin is not a terminal: add --yes; nothing was changed"
+    NOT_CONFIRMED = "not confirmed; nothing was changed"
+
 
 _ONE_DAY: Final = datetime.timedelta(days=1)
 
@@ -26,7 +41,7 @@ def _parse_day(text: str | datetime.date) -> datetime.date:
     try:
         return datetime.date.fromisoformat(text)
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a day such as 2026-11-21") from None
+        raise typer.BadParameter(ForgetOptionText.NOT_A_DAY.render(text=text)) from None
 
 
 def forget(
@@ -64,11 +79,11 @@ def forget(
     place, chosen = lake_path(context), tuple(dict.fromkeys(target or ()))
     has_filter = bool(chosen) or before is not None or after is not None
     if not has_filter and recordings is None:
-        raise BadInput("name the rows to delete with --target, --before or --after, or a folder with --recordings")
+        raise BadInput(ForgetOptionText.NO_FILTER)
     if before is not None and after is not None and before - after <= _ONE_DAY:
-        raise BadInput(f"no day is after {after} and before {before}")
+        raise BadInput(ForgetOptionText.NO_DAY.render(after=after, before=before))
     if recordings is not None and not (recordings := files.resolve_user_path(recordings)).is_dir():
-        raise BadInput(f"the folder {recordings} does not exist")
+        raise BadInput(ForgetOptionText.NO_FOLDER.render(path=recordings))
     check_pipeline_extra()
     from qmon.pipeline.lake.lake import absolute_path
 
@@ -92,18 +107,18 @@ def _forget_rows(
 
     request = ForgetRequest(targets, before, after)
     if not dry_run and finish_forgetting(lake):
-        print_note("finished an earlier deletion that was interrupted")
+        print_note(ForgetOptionText.FINISHED_EARLIER)
     rows = {name: count for name, count in count_rows(lake, request).items() if count}
     if not rows:
-        print_output("the lake has no such rows; nothing was changed")
+        print_output(ForgetOptionText.NO_ROWS)
         return
     print_table(("table", "rows to delete"), list(rows.items()))
     if dry_run:
         return
     if not yes:
         if not sys.stdin.isatty():
-            raise BadInput("stdin is not a terminal: add --yes; nothing was changed")
+            raise BadInput(ForgetOptionText.NO_TERMINAL)
         if not typer.confirm(f"Delete these rows from {clean_text(lake)}? This cannot be undone", default=False):
-            raise BadInput("not confirmed; nothing was changed")
+            raise BadInput(ForgetOptionText.NOT_CONFIRMED)
     forget_rows(lake, request)
     print_output(f"deleted {count_text(sum(rows.values()), 'row')}")

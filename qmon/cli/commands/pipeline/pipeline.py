@@ -33,11 +33,12 @@ from qmon.model.texts import Text
 
 
 class PipelineText(Text):
-    """Faults of the options of the pipeline."""
+    """Faults of the options of the pipeline, and how a run ended."""
 
     NOT_A_TIME = "{text!r} is not a day or time such as 2026-11-21 or 2026-11-21T14:00"
     NO_RECORDINGS = "the folder {path} does not exist; create recordings with: qmon record TARGET --to DIR"
     NO_FOLDER = "the folder {path} does not exist"
+    STOPPED = "stopped; the next start finishes the interrupted batch"
     NOT_A_ZONE = "--zone needs a time zone such as Europe/Berlin, or TARGET=ZONE; not {name!r}"
 
 
@@ -111,7 +112,7 @@ def run(
             shown = _print_progress if continuous or sys.stderr.isatty() else None
             take_in(intake, every_s=EVERY_S if continuous else None, on_batch=shown, stop=stop)
         if stop.is_set():
-            print_note("stopped; the next start finishes the interrupted batch")
+            print_note(PipelineText.STOPPED)
             return
         _print_totals(target.view(), output)
     if output == "table" and "://" not in recordings:

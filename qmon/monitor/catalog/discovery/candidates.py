@@ -5,6 +5,7 @@ The results are marked as guesses. The user confirms a guess by writing it into 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -153,13 +154,14 @@ def discover_queues(
     near = [t for t in tables if may_be_queue(t.table_name, columns.get(t.table_id, ()), activity.get(t.table_id))]
     chosen = {t.table_id for t in near}
     near += [t for t in _second_halves(tables, near, columns) if t.table_id not in chosen]
+    catalog.prefetch_masks(near)
     work = _Candidates(catalog, sequences, catalog.read_details(near), seen)
     found = _without_relatives(
         [*_ring_candidates(work), *_split_candidates(work), *_single_candidates(work)], catalog, tables
     )
     by_name = {table.name: table for table in tables}
     found = [_with_missing_right(each, catalog, by_name) for each in found]
-    names = [finding.layout.queue for finding in found]
+    names = Counter(finding.layout.queue for finding in found)
     return sorted(
         (_with_unique_name(each, names) for each in found if each.score >= POSSIBLE or each.locked is not None),
         key=lambda finding: (-finding.score, finding.layout.queue),
@@ -191,8 +193,8 @@ def _with_missing_right(finding: Candidate, catalog: Catalog, tables: Mapping[Ta
     return replace(finding, missing=f"the right to read {name}: {catalog.grant_statement(name)}", locked=None)
 
 
-def _with_unique_name(finding: Candidate, names: list[str]) -> Candidate:
-    if names.count(finding.layout.queue) < 2:
+def _with_unique_name(finding: Candidate, names: Mapping[str, int]) -> Candidate:
+    if names[finding.layout.queue] < 2:
         return finding
     return replace(finding, layout=replace(finding.layout, queue=str(finding.layout.table)))
 

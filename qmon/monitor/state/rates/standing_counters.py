@@ -82,7 +82,7 @@ class StandingCounters:
         self._inserted.record_total(counters.inserted, at, moved=through or new)
         self._added.record_total(counters.inserted + updated, at, moved=_has_grown(before, samples, replaced=left))
         # Rows were added without being counted, so other rows may also have left without being counted.
-        hidden = self._added.contradicts(at) and _issued_more_than_grew(before, samples)
+        hidden = self._added.seen_at is not None and _issued_more_than_grew(before, samples)
         gone = through or left or hidden or _has_shrunk(before, samples)
         if flow is not None and flow.popped is not None:
             self._popped += flow.popped
