@@ -114,7 +114,7 @@ def _collect_views(
     problems: list[str] = []
     cold = threading.Event()
 
-    def changed(state: SourceState) -> None:
+    def record_state(state: SourceState) -> None:
         if state.catalog:
             cold.set()
         if state.phase is Phase.CONNECTING and state.catalog:
@@ -129,7 +129,7 @@ def _collect_views(
 
     def sink(event: Event) -> None:
         if isinstance(event, SourceState):
-            changed(event)
+            record_state(event)
             return
         problems.clear()
         views.append(history.record_snapshot(event))

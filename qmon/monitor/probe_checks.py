@@ -79,7 +79,7 @@ class Right:
     grant: str
 
 
-def read_rights(connection: Connection, engine: Engine) -> tuple[Right, ...]:
+def check_rights(connection: Connection, engine: Engine) -> tuple[Right, ...]:
     """Return the permissions for this engine and version, the most useful first.
 
     Raises the errors of ``Connection.fetch``.

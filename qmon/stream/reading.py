@@ -19,7 +19,7 @@ from qmon import __version__
 from qmon.errors import BadInput, ConnectionFailed, ConnectionLost, PasswordNeeded, WrongPassword
 from qmon.model.formatting import duration
 from qmon.model.texts import Text
-from qmon.monitor.notify.web import why_unreachable
+from qmon.monitor.notify.web import connection_problem_text
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.recording.format.frames import Damaged
 from qmon.recording.format.records import Line, PhaseChange, SessionLine, parse_line
@@ -82,11 +82,11 @@ class OpenStream:
         except BaseException as problem:
             self.close()
             if isinstance(problem, ssl.SSLCertVerificationError):
-                why = ServeText.NAME_CA.render(problem=why_unreachable(problem))
+                why = ServeText.NAME_CA.render(problem=connection_problem_text(problem))
                 raise BadInput(ServeText.AT_PLACE.render(place=self._place, why=why)) from None
             if isinstance(problem, OSError):
                 raise ConnectionFailed(
-                    ServeText.UNREACHABLE.render(place=self._place, why=why_unreachable(problem))
+                    ServeText.UNREACHABLE.render(place=self._place, why=connection_problem_text(problem))
                 ) from None
             if isinstance(problem, http.client.HTTPException | ValueError):
                 raise self._not_a_serve(ServeText.OTHER_FORMAT) from None
@@ -170,7 +170,7 @@ class OpenStream:
             raise ConnectionLost(ServeText.SILENT.render(place=self._place, duration=duration(LOST_AFTER_S))) from None
         except OSError as problem:
             raise ConnectionLost(
-                ServeText.UNREACHABLE.render(place=self._place, why=why_unreachable(problem))
+                ServeText.UNREACHABLE.render(place=self._place, why=connection_problem_text(problem))
             ) from None
         except (http.client.HTTPException, ValueError):  # the answer was cut off, or our process closed it
             text = b""

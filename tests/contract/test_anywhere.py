@@ -8,7 +8,7 @@ import pytest
 
 from qmon.engines.base import Connection, Value
 from qmon.engines.sql import queries
-from qmon.monitor.probe_checks import read_rights, run_checkup
+from qmon.monitor.probe_checks import check_rights, run_checkup
 from qmon.operate.install.install_queue import read_installed_layouts, uninstall_queue
 from qmon.workload.workload_statements import WorkloadStatements
 from tests.contract.anywhere import Place, execute, message, rolled_back, rows
@@ -138,7 +138,7 @@ def test_every_probe_of_every_design_works(place: Place) -> None:
         assert named[of_tables].object
         assert named[of_tables].value in values
         assert {check.queue for check in checks if check.queue} == set(designs)
-        assert all(right.held for right in read_rights(connection, place.engine))
+        assert all(right.held for right in check_rights(connection, place.engine))
 
 
 @pytest.mark.each_form

@@ -20,7 +20,7 @@ from qmon.pipeline.messages.watermarks import (
     ranges_to_read,
     split_ranges,
     subtract_ranges,
-    to_json,
+    watermark_to_json,
 )
 
 Step = tuple[str, int]
@@ -72,7 +72,7 @@ class Reader:
         assert len(parts) <= 3
         self.taken += keys
         self.mark = from_json(
-            json.loads(json.dumps(to_json(advance_watermark(self.mark, seen, stretches(keys), len(keys)))))
+            json.loads(json.dumps(watermark_to_json(advance_watermark(self.mark, seen, stretches(keys), len(keys)))))
         )
 
 

@@ -9,7 +9,7 @@ import typer
 
 from qmon.cli import options
 from qmon.cli.output import clean_text, print_output, print_report, print_table
-from qmon.cli.target_prompt import TARGET_HEADERS, target_row
+from qmon.cli.target_prompt import TARGET_HEADERS, target_choice_row
 from qmon.errors import BadInput, ConnectionFailed, MissingDriver, QmonError
 from qmon.model.formatting import duration, milliseconds
 
@@ -54,7 +54,7 @@ def targets(
         return
     if known:
         cells = [
-            (*target_row(each), _answer_time_text(row), row["server_version"] or row["problem"] or "–")
+            (*target_choice_row(each), _answer_time_text(row), row["server_version"] or row["problem"] or "–")
             for each, row in zip(known, rows, strict=True)
         ]
         print_table((*TARGET_HEADERS, "ANSWERED", "SERVER VERSION"), cells, wrap=5)

@@ -70,7 +70,7 @@ def group_from_dict(
         steps=tuple(
             _parse_steps(Keys(one, f"{keys.path('steps')}[{n}]")) for n, one in enumerate(keys.tables("steps"), 1)
         ),
-        workers=keys.nested("workers", _parse_workers),
+        workers=keys.parse_nested("workers", _parse_workers),
         times=parse_times(keys, tuple(NUMBER_ZONES)),
         timeout_s=keys.seconds("timeout") or DEFAULT_TIMEOUT_S,
         where=None,
@@ -125,7 +125,7 @@ def _parse_state(keys: Keys) -> State:
         cast("StateKind", kind),
         when,
         parse_column(keys, "since"),
-        keys.nested("blocker", _parse_blocker, "name"),
+        keys.parse_nested("blocker", _parse_blocker, "name"),
         keys.text("why") or "",
     )
     keys.reject_unknown_keys()
@@ -168,7 +168,7 @@ def _parse_workers(keys: Keys) -> Workers:
 
 def parse_column(keys: Keys, name: str) -> ColumnRef | None:
     """Read a column: its name, ``{ column = …, element = 2 }``, or a column of another table (``Lookup``)."""
-    return keys.nested(name, _parse_column_keys, shorthand_key="column")
+    return keys.parse_nested(name, _parse_column_keys, shorthand_key="column")
 
 
 def _parse_column_keys(keys: Keys) -> ColumnRef:

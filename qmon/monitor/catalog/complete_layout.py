@@ -12,7 +12,7 @@ from qmon.model.layout.layout import Layout, OwnerColumn, TableName
 from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import ColumnRow, SequenceRows, TableDetails
 from qmon.monitor.catalog.column_names import WHOLE_TYPES, ColumnRole, column_for_role, normalize_name
-from qmon.monitor.catalog.state_values import KnownValues, find_state_column, state_meanings
+from qmon.monitor.catalog.state_values import KnownValues, find_queue_state_column, state_meanings
 
 
 class CompletionText(Text):
@@ -143,7 +143,7 @@ def _sequence_names(sequences: SequenceRows) -> list[str]:
 def _with_state(layout: Layout, details: TableDetails, values: Values, reasons: list[str]) -> Layout:
     if layout.state is not None:
         return layout
-    found = find_state_column(details, layout.design)
+    found = find_queue_state_column(details, layout.design)
     if layout.design not in NEEDS_STATE:
         if found is not None and layout.design in ("fifo", "heap", "lifo", "naive"):
             name, wanted = found[0].column_name, "flag" if found[1] else "status"

@@ -32,7 +32,7 @@ from qmon.monitor.catalog.relation_kind import why_not_a_table
 from qmon.monitor.catalog.state_values import (
     KnownValues,
     check_state,
-    drop_missing_labels,
+    drop_missing_state_labels,
     fill_gaps,
     known_values,
     needs_list_of_states,
@@ -433,7 +433,7 @@ class _Resolver:
                 raise BadInput(ResolveText.NO_DATA_ID.render(table=layout.data_table, column=layout.data_id))
         layout, zones = with_zones(layout, details, self._server_zone)
         require_due_zone(layout)
-        layout = drop_missing_labels(layout, details)
+        layout = drop_missing_state_labels(layout, details)
         check_state(layout, details, self.catalog)
         self.layouts[layout.queue] = layout
         self._taken.add(layout.table)

@@ -115,7 +115,7 @@ class FigureColumns:
     blockers: frozenset[TableColumn] = frozenset()
 
     @property
-    def all(self) -> frozenset[TableColumn]:
+    def all_columns(self) -> frozenset[TableColumn]:
         """All these columns."""
         return frozenset().union(*(getattr(self, field.name) for field in fields(self)))
 
@@ -185,7 +185,7 @@ def withhold_masked(samples: QueueSamples, masked: Mapping[TableColumn, str], co
     if not masked:
         return samples
     layout = samples.layout
-    if samples.values and (why := _first_masked(layout, masked, columns.all)) is not None:
+    if samples.values and (why := _first_masked(layout, masked, columns.all_columns)) is not None:
         direct = dict.fromkeys((figure.field for figure in DIRECT_FIGURES), why)
         samples = replace(samples, values={}, unknown={**samples.unknown, **direct})
     if (steps := _first_masked(layout, masked, columns.steps)) is not None:

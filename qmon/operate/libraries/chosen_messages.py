@@ -25,7 +25,7 @@ from qmon.operate.plan.preview import payload_shower
 from qmon.operate.plan.required_rights import PURGE_PRIVILEGES, REQUEUE_PRIVILEGES
 from qmon.operate.plan.selection import (
     ChoiceText,
-    check_numbers,
+    check_choice_numbers,
     check_texts,
     reject_bad_ids,
     state_counts_text,
@@ -128,7 +128,7 @@ class ChosenMessages:
         if not set(kinds) <= set(possible):
             verb = "purged" if self._verb == "discard" else "requeued"
             return LibraryChoiceText.WRONG_STATE.render(state=choice.state, verb=verb, states=" or ".join(possible))
-        check_numbers(choice)
+        check_choice_numbers(choice)
         check_texts(choice, layout.queue, layout.error, layout.payload)
         if not self._states:
             none = LibraryChoiceText.NO_SUCH_MESSAGES.render(queue=layout.queue, states=" or ".join(kinds))

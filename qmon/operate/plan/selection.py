@@ -148,13 +148,13 @@ def check_choice(layout: Layout, choice: Choice) -> None:
         raise BadInput(ChoiceText.NO_STATE_COLUMN.render(queue=layout.queue))
     if choice.state is not None and layout.state is not None and state_value(layout, choice.state) is None:
         raise BadInput(ChoiceText.NO_SUCH_STATE.render(queue=layout.queue, state=choice.state))
-    check_numbers(choice)
+    check_choice_numbers(choice)
     if choice.owner is not None and layout.owner is None:
         raise BadInput(ChoiceText.NO_OWNER.render(queue=layout.queue))
     check_texts(choice, layout.queue, layout.error, layout.payload)
 
 
-def check_numbers(choice: Choice) -> None:
+def check_choice_numbers(choice: Choice) -> None:
     """Raise ``BadInput`` for ages or a limit that are not valid numbers."""
     ages = (choice.older_than_s, choice.newer_than_s)
     for value, what in (*((age, ChoiceText.AN_AGE) for age in ages), (choice.limit, ChoiceText.A_LIMIT)):

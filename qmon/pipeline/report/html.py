@@ -110,7 +110,7 @@ def _plot_figures(queue_facts: QueueFacts, facts: ReportFacts) -> str:
         )
         return {at: (band.low, band.high) for at, band in bands if band is not None}
 
-    axis, marks = axis_for(facts), marks_for(queue_facts, facts)
+    axis, marks = axis_for(facts), timeline_marks_for(queue_facts, facts)
     drawn = (
         PlotLines(
             "Messages per second",
@@ -245,7 +245,7 @@ _ROW_HEIGHT: Final = 20.0
 _CRITICAL: Final = 3
 
 
-def marks_for(queue_facts: QueueFacts, facts: ReportFacts) -> Marks:
+def timeline_marks_for(queue_facts: QueueFacts, facts: ReportFacts) -> Marks:
     """Return the marks of a queue for the timeline and its plots: gaps, incidents, operations."""
     shades = [*_gap_shades(queue_facts, facts)]
     for place, row in enumerate(facts.incidents):
@@ -271,7 +271,7 @@ def timeline_html(facts: ReportFacts, anchors: Mapping[Key, str]) -> str:
     rows, target = [], None
     quiet = 0
     for q in sorted(facts.queues, key=lambda each: each.target):
-        marks = marks_for(q, facts)
+        marks = timeline_marks_for(q, facts)
         if not marks.moments and all(each.style == "off" for each in marks.shades):
             quiet += 1
             continue

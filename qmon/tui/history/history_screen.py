@@ -157,7 +157,9 @@ class HistoryScreen(OperationsReading):
             at, self._choose_event_at = self._choose_event_at, None
             near = [e for e in self.plot_events if e.at - 1 <= at <= e.until_at + 1]
             self.chosen_event = max(
-                near, key=lambda e: (e.is_operation and abs(e.at - at) < 1, e.at), default=self.chosen_event
+                near,
+                key=lambda event: (event.is_operation and abs(event.at - at) < 1, event.at),
+                default=self.chosen_event,
             )
             self.cursor_at = at
         self.redraw()

@@ -204,7 +204,7 @@ class QueueScreen(DashboardScreen):
             return title, "" if self._read_messages(found) is None else lists.first_list_count_text(
                 found, title, shown, len(listed)
             )
-        count = lists.count_text(found, page, None if listing is None else self.lists, shown, len(listed))
+        count = lists.page_count_text(found, page, None if listing is None else self.lists, shown, len(listed))
         by = self._row_order[0]
         return lists.TITLES[page.listing.state], f"{count} · this page sorted by {by}" if by else count
 

@@ -291,9 +291,9 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         """Open the list of available actions and queues, and run the chosen entry."""
         from qmon.tui.shared import palette
 
-        async def do(choice: PaletteItem | None) -> None:
+        async def run_choice(choice: PaletteItem | None) -> None:
             if choice is not None:
-                await choice.do()
+                await choice.run()
 
         off = self.disabled_reasons() | self.app.file_reasons
         actions = palette.action_items(self.active_bindings.values(), off, self.app.run_action)
@@ -304,7 +304,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
             self.app.push_screen(Help([topics.word_topics(topic)]))
 
         places = [*self.palette_places(), *palette_items.word_items(explain)]
-        await self.app.push_screen(palette.Palette(actions, places), do)
+        await self.app.push_screen(palette.Palette(actions, places), run_choice)
 
     def palette_places(self) -> list[PaletteItem]:
         """Return the places in the palette for this screen."""
@@ -314,12 +314,14 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         """List the themes and use the theme that the user chooses."""
         from qmon.tui.shared import palette
 
-        async def do(choice: PaletteItem | None) -> None:
+        async def run_choice(choice: PaletteItem | None) -> None:
             if choice is not None:
-                await choice.do()
+                await choice.run()
 
         themes = palette.theme_items(self.app.theme, self.app.use_theme)
-        self.app.push_screen(palette.Palette(themes, [], prompt="theme", empty_text="no theme has this name"), do)
+        self.app.push_screen(
+            palette.Palette(themes, [], prompt="theme", empty_text="no theme has this name"), run_choice
+        )
 
     # ---------------------------------------------------------------------------------------------------- saving
 

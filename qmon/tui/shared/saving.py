@@ -61,7 +61,7 @@ def to_csv(table: Table) -> str:
     return out.getvalue()
 
 
-def to_json(table: Table, target: str, screen: str, at: str) -> str:
+def table_to_json(table: Table, target: str, screen: str, at: str) -> str:
     """Return one JSON object with the target, the screen, the time, and the ``rows`` of the table."""
     found = {"target": target, "screen": screen, "at": at, "rows": table_records(table)}
     return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
@@ -148,7 +148,7 @@ def ask_and_save(app: QmonApp, screen: str, table: Table | None, at: float | Non
             elif ending == ".csv":
                 text = to_csv(table)
             else:
-                text = to_json(table, target, screen, moment.isoformat(timespec="seconds"))
+                text = table_to_json(table, target, screen, moment.isoformat(timespec="seconds"))
             written = files.write_user_file(path, text)
         except BadInput as problem:
             app.notify(clean(str(problem)), severity="warning", timeout=15, markup=False)

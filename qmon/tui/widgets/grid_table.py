@@ -152,7 +152,7 @@ def place_columns(columns: Sequence[GridColumn], widths: Sequence[int], cells: i
         return max(_title_width(column), min(widths[index], column.shrinks_to)) if column.shrinks_to else widths[index]
 
     while len(kept) > 1 and sum(map(min_width, kept)) + len(kept) - 1 > room:
-        kept.remove(max(kept, key=lambda i: (columns[i].rank, i)))
+        kept.remove(max(kept, key=lambda index: (columns[index].rank, index)))
     sizes = {i: min_width(i) for i in kept}
     spare = max(0, room - sum(sizes.values()) - len(kept) + 1)
     for index in kept:

@@ -123,7 +123,7 @@ def _count_in_slice(sessions: Iterable[LoadSession], number: int) -> int:
 
 
 def _latency_for(histograms: Iterable[Sequence[int]]) -> Latency | None:
-    counts = histogram.sum_histograms(histograms)
+    counts = histogram.add_histograms(histograms)
     p50, p99 = histogram.percentile(counts, 0.5), histogram.percentile(counts, 0.99)
     return None if p50 is None or p99 is None else Latency(p50, p99)
 

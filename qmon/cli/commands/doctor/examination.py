@@ -62,10 +62,10 @@ def examine_target(at: ConnectedTarget) -> Examination:
     """Run every probe once. Raises ``ConnectionLost``, and errors of reading the catalog."""
     from qmon.engines.base import Session
     from qmon.model.settings import database_card
-    from qmon.monitor.probe_checks import count_connections, read_pollers, read_rights, run_checkup
+    from qmon.monitor.probe_checks import check_rights, count_connections, read_pollers, run_checkup
 
     found = run_checkup(at.connection, at.engine, at.configured)
-    allowed = read_rights(at.connection, at.engine)
+    allowed = check_rights(at.connection, at.engine)
     had = (
         None if at.connection.is_pooled else count_connections(lambda: at.engine.connect(at.target, Session("doctor")))
     )

@@ -42,7 +42,7 @@ from qmon.monitor.catalog.discovery.shape import ENOUGH_ROWS, Shape, may_be_queu
 from qmon.monitor.catalog.state_values import (
     MAX_VALUES,
     KnownValues,
-    find_state_column,
+    find_queue_state_column,
     is_not_a_state,
     known_values,
     needs_list_of_states,
@@ -307,13 +307,13 @@ def _split_candidates(work: _Candidates) -> Iterator[Candidate]:
 
 def _holds_payloads(data: TableDetails) -> bool:
     return (
-        find_state_column(data, _SPLIT_DESIGN) is None
+        find_queue_state_column(data, _SPLIT_DESIGN) is None
         and column_for_role("payload", name_type_pairs(data.columns)) is not None
     )
 
 
 def _holds_states(meta: TableDetails) -> bool:
-    state = find_state_column(meta, _SPLIT_DESIGN)
+    state = find_queue_state_column(meta, _SPLIT_DESIGN)
     return state is not None and not state[1] and column_for_role("payload", name_type_pairs(meta.columns)) is None
 
 
@@ -360,7 +360,7 @@ def _with_queue_column(work: _Candidates, details: TableDetails, finding: Candid
 
 def _single_candidate(work: _Candidates, details: TableDetails, design: str = "") -> Candidate | None:
     """Return the finding for one table."""
-    state = find_state_column(details, "status")
+    state = find_queue_state_column(details, "status")
     # Do not read rows yet. The checks below exclude most tables.
     known = known_values(details, state[0].column_name) if state else KnownValues()
     number = column_for_role("id", name_type_pairs(details.columns))
