@@ -62,6 +62,16 @@ def test_a_detached_partition_is_no_queue_of_its_own(database: str) -> None:
     assert watched_queues(database) == ["job_queue_2"], "now it looks like a queue"
 
 
+def test_a_detached_partition_is_no_queue_even_if_nothing_shows_that_its_parent_is_one(database: str) -> None:
+    query(database, BY_ID)
+    query(
+        database, "DELETE FROM job_queue WHERE id < 1000; ALTER TABLE job_queue DETACH PARTITION job_queue_2; ANALYZE"
+    )
+    query(database, "SELECT pg_stat_reset()")
+    assert watched_queues(database) == []
+    assert "perhaps a detached partition" in findings(database)["job_queue_2"].missing
+
+
 def test_a_queue_with_the_columns_of_a_partitioned_one_is_a_queue(database: str) -> None:
     """One has its own sequence, one has no sequence and another name, and one only looks detached."""
     query(database, BY_ID)

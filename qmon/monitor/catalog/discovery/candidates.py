@@ -180,7 +180,7 @@ def _without_relatives(found: list[Candidate], catalog: Catalog, tables: Sequenc
         table_id = ids[finding.layout.table]
         if relatives.inherits(table_id, queues):
             continue
-        why = relatives.why_detached(table_id, queues)
+        why = relatives.why_detached(table_id)
         out.append(replace(finding, missing=why, locked=None) if why else finding)
     return out
 

@@ -25,11 +25,11 @@ class Relatives:
         """Return whether this table inherits from one of ``queues`` (table ids). The parent then includes its rows."""
         return any(parent in queues for parent in ancestors(table_id, self._parents))
 
-    def why_detached(self, table_id: int, queues: frozenset[int]) -> str:
-        """Return why this table may be a detached partition of one of ``queues`` (ids); empty if it cannot be one."""
+    def why_detached(self, table_id: int) -> str:
+        """Return why this table may be a detached partition of another table; empty if it cannot be one."""
         if table_id in self._partitioned:
             return ""
-        for other in sorted(self._partitioned & queues):
+        for other in sorted(self._partitioned & self._tables.keys()):
             if self._may_be_detached(table_id, other):
                 return f"perhaps a detached partition of {self._tables[other].name}, which has the same columns"
         return ""
