@@ -263,7 +263,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         if (alerts := self._update_alerts(None)) != self.shown.alerts:
             self.shown = replace(self.shown, alerts=alerts)
         for member in self.members.values():
-            if not (why := member.stopped_recording()):
+            if not (why := member.take_recording_stop_reason()):
                 continue
             if member is self.current:
                 self.shown = replace(self.shown, recording=False)

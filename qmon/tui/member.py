@@ -145,7 +145,7 @@ class Member:
             if focus.needs_poll(before):
                 self.target.source.poll_now()
 
-    def stopped_recording(self) -> str:
+    def take_recording_stop_reason(self) -> str:
         """Return why the recording has stopped, the first time this is known; otherwise an empty text."""
         if self.target.recorder is None or not self.shown.recording or not (why := self.target.recorder.status.stopped):
             return ""

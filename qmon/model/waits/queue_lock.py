@@ -95,10 +95,10 @@ def _lock_waited_for(samples: QueueSamples, snapshot: Snapshot) -> QueueLock | N
     s = place.session
     who = _session_text(s.session, s.state, s.transaction_s, s.application if s.session else s.gid, s.host)
     blocks = QueueLockText.BLOCKS.render(who=who, sessions=count_text(count, "session"), table=samples.layout.table)
-    return QueueLock(_lasting_name(s.session, s.gid), _with_session_ahead(blocks, rows, waiters, runs))
+    return QueueLock(_session_name_in_verdicts(s.session, s.gid), _text_with_session_ahead(blocks, rows, waiters, runs))
 
 
-def _with_session_ahead(
+def _text_with_session_ahead(
     blocks: str, rows: Sequence[BlockingSample], waiters: Collection[SessionKey], runs: Mapping[int, str]
 ) -> str:
     """Name the waiting session, such as an ALTER TABLE, without which most of the others would not wait.
@@ -161,7 +161,7 @@ def _find_heads(start: SessionKey, places: dict[SessionKey, LockChainLine]) -> s
     return heads
 
 
-def _lasting_name(number: int, gid: str) -> str:
+def _session_name_in_verdicts(number: int, gid: str) -> str:
     """Return the session's name as in the verdicts about other queues and about the horizon."""
     if number:
         return QueueLockText.SESSION.render(session=number)
@@ -201,7 +201,9 @@ def _lock_held(samples: QueueSamples, writers: Sequence[WriterSample], in_transa
         return None
     who = _session_text(session, one.state, one.transaction_s, one.application)
     return QueueLock(
-        _lasting_name(session, one.application), QueueLockText.HOLDS_ALL.render(who=who, rows=rows), waited_for=False
+        _session_name_in_verdicts(session, one.application),
+        QueueLockText.HOLDS_ALL.render(who=who, rows=rows),
+        waited_for=False,
     )
 
 

@@ -111,7 +111,7 @@ class SaveDialog(Dialog[Path], inherit_bindings=False):
             ]
         )
 
-    def action_ending(self) -> None:
+    def action_next_extension(self) -> None:
         """Switch to the next extension."""
         bar = self.query_one(FilterBar)
         stem, now = bar.text, Path(bar.text).suffix

@@ -64,7 +64,7 @@ def measure_case(site: BenchSite, plan: BenchPlan, case: Case, layout: Layout, o
     return _case_result(case, sessions, warm, count, before, after, sampler)
 
 
-def measure_empty_rate(site: BenchSite, plan: BenchPlan) -> float:
+def measure_empty_loop_rate(site: BenchSite, plan: BenchPlan) -> float:
     """Return rounds per second of an empty loop, with as many sessions as the load has."""
     call = make_empty_loop(site)
     count = round(EMPTY_S / SLICE_S)
