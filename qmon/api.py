@@ -14,12 +14,12 @@ from qmon.config.config_file import Config, read_config
 from qmon.config.credentials import connect_with_password, password_from_keyring
 from qmon.engines.base import Connection, Engine, Target
 from qmon.engines.registry import engine_for
-from qmon.errors import BadInput, Unreachable
+from qmon.errors import BadInput, ConnectionFailed
 from qmon.model.config_reader import suggest_nearest
 from qmon.model.groups.configured_queue import ConfiguredQueue
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import Choice, OperationResult, OwnerState, Plan, RedriveLimits
-from qmon.model.report import status_object
+from qmon.model.status_report import status_object
 from qmon.model.view import View
 from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.monitor.one_shot import view_over
@@ -51,7 +51,7 @@ def open_target(text: str, config: Path | None = None) -> OpenTarget:
     """Return the target for a name in qmon.toml, a URL, a connection string or a DSN. No connection stays open.
 
     The password comes from the target, the environment or the keyring, without a prompt. ``config``: path of another
-    qmon.toml. Raises ``BadInput``, ``Unreachable``, ``PasswordNeeded`` or ``MissingDriver``, which are all
+    qmon.toml. Raises ``BadInput``, ``ConnectionFailed``, ``PasswordNeeded`` or ``MissingDriver``, which are all
     ``QmonError``.
     """
     settings = read_config(config)
@@ -70,7 +70,10 @@ class OpenTarget:
     config: Config
 
     def view(self, over_s: float = 2.0) -> View:
-        """Return the figures and verdicts of all queues, with rates over ``over_s`` seconds. Raises ``Unreachable``."""
+        """Return the figures and verdicts of all queues, with rates over ``over_s`` seconds.
+
+        Raises ``ConnectionFailed``.
+        """
         return view_over(self.target, self.configured, over_s=over_s)
 
     def status(self, over_s: float = 2.0) -> dict[str, Any]:
@@ -81,7 +84,7 @@ class OpenTarget:
         """Yield the figures of each poll, until the iterator is closed.
 
         ``interval_s``: seconds between two polls, 0.5 to 60. ``None`` means the interval of the configuration. Polls
-        that arrive while you use a view are not lost. Raises ``Unreachable`` if the connection is lost.
+        that arrive while you use a view are not lost. Raises ``ConnectionFailed`` if the connection is lost.
         """
         events: queue.Queue[Event] = queue.Queue()
         history = TargetHistory(self.config.settings.budget_percent / 100)
@@ -93,7 +96,7 @@ class OpenTarget:
                 if not isinstance(event, SourceState):
                     yield history.record_snapshot(event)
                 elif event.phase is Phase.LOST:
-                    raise Unreachable(event.reason)
+                    raise ConnectionFailed(event.reason)
         finally:
             poller.close()
 

@@ -15,7 +15,7 @@ class BadInput(QmonError):
     """The user's input or configuration cannot be used. Nothing was changed. The command exits with 2."""
 
 
-class Unreachable(QmonError):
+class ConnectionFailed(QmonError):
     """The target cannot be reached or refuses the connection. The command exits with 1.
 
     Attributes:
@@ -29,18 +29,18 @@ class Unreachable(QmonError):
         self.retryable = retryable
 
 
-class NoConnectionLeft(Unreachable):
+class NoConnectionLeft(ConnectionFailed):
     """The server, the database or our role has reached its connection limit. A connection may become free later."""
 
 
-class PasswordNeeded(Unreachable):
+class PasswordNeeded(ConnectionFailed):
     """The server requires a password and qmon sent none. ``qmon.config.credentials`` provides passwords."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retryable=False)
 
 
-class WrongPassword(Unreachable):
+class WrongPassword(ConnectionFailed):
     """The server rejects the password or does not know the user.
 
     ``qmon.config.credentials`` then asks the user for another password.
@@ -54,7 +54,7 @@ class MissingDriver(BadInput):
     """The ODBC driver or the driver manager is not installed. The message contains the name of the package."""
 
 
-class ConnectionLost(Unreachable):
+class ConnectionLost(ConnectionFailed):
     """A working connection broke. Every statement that was running on this connection is lost."""
 
 
@@ -98,13 +98,13 @@ class PermissionMissing(QueryFailed):
         return f"{self.reason}; this helps: {self.grant}" if self.grant else self.reason
 
 
-class DeadlineExceeded(QueryFailed):
+class StatementStopped(QueryFailed):
     """The statement exceeded its deadline or was cancelled. The connection is still usable."""
 
 
-class StatementCancelled(DeadlineExceeded):
+class StatementCancelled(StatementStopped):
     """Another thread cancelled the statement. The connection is still usable."""
 
 
-class LockTimeout(DeadlineExceeded):
+class LockTimeout(StatementStopped):
     """A lock was not granted within the session's lock timeout. Another attempt may succeed."""

@@ -158,7 +158,7 @@ class FileHandler(logging.Handler):
     def _append(self, line: bytes) -> None:
         moved = False
         while True:
-            file = self._open()
+            file = self._open_log()
             try:
                 found = os.fstat(file)
                 full = stat.S_ISREG(found.st_mode) and found.st_size + len(line) > MAX_BYTES
@@ -173,7 +173,7 @@ class FileHandler(logging.Handler):
                 self._rotate(found)
             moved = True
 
-    def _open(self) -> int:
+    def _open_log(self) -> int:
         # Writing to a pipe without a reader would block.
         flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_NONBLOCK", 0)
         with contextlib.suppress(FileNotFoundError):
@@ -215,14 +215,14 @@ def log_to_file(path: Path | None, level: int | None) -> Iterator[None]:
     root = logging.getLogger()
     before, hook = _logger.level, threading.excepthook
 
-    def ended(found: threading.ExceptHookArgs) -> None:
+    def log_thread_error(found: threading.ExceptHookArgs) -> None:
         if found.exc_value is not None and found.exc_type is not SystemExit:
             _logger.error("a thread has ended", exc_info=found.exc_value)
         hook(found)
 
     root.addHandler(handler)
     _logger.setLevel(level)
-    threading.excepthook = ended
+    threading.excepthook = log_thread_error
     try:
         yield
     finally:

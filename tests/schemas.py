@@ -9,8 +9,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from qmon.cli.reports import bench, pipeline, target
-from qmon.model import report_shapes as figures
+from qmon.cli.reports import bench_reports, pipeline_reports, target_reports
+from qmon.model import report_shapes
 from qmon.model.alerts.notice_formats import NoticeReport
 from qmon.operate.audit import AuditLine
 from qmon.recording.format.codec import PayloadText, StatementText, struct_of
@@ -24,23 +24,23 @@ _LINE: Final = msgspec.defstruct(
     kw_only=True,
 )
 TYPES: Final[dict[str, Any]] = {
-    "action": target.ActionReport,
+    "action": target_reports.ActionReport,
     "audit": AuditLine,
-    "bench": bench.BenchReport,
-    "bundle": target.BundleReport,
-    "check": figures.CheckReport,
-    "demo": figures.DemoReport,
-    "doctor": target.DoctorReport,
+    "bench": bench_reports.BenchReport,
+    "bundle": target_reports.BundleReport,
+    "check": report_shapes.CheckReport,
+    "demo": report_shapes.DemoReport,
+    "doctor": target_reports.DoctorReport,
     "notice": NoticeReport,
-    "operations": target.OperationsReport,
-    "pipeline-report": pipeline.PeriodReport,
-    "pipeline-run": pipeline.IngestReport,
-    "queues": target.QueuesReport,
+    "operations": target_reports.OperationsReport,
+    "pipeline-report": pipeline_reports.PeriodReport,
+    "pipeline-run": pipeline_reports.IngestReport,
+    "queues": target_reports.QueuesReport,
     "recording": _LINE,
-    "replay": figures.ReplayReport,
-    "status": figures.StatusReport,
-    "targets": target.TargetsReport,
-    "trash": target.TrashReport,
+    "replay": report_shapes.ReplayReport,
+    "status": report_shapes.StatusReport,
+    "targets": target_reports.TargetsReport,
+    "trash": target_reports.TrashReport,
 }
 
 

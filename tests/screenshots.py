@@ -22,7 +22,7 @@ import pyodbc
 from textual.pilot import Pilot
 
 from qmon.cli.signals import exit_on_signals
-from qmon.demo import runner
+from qmon.demo import demo_runner
 from qmon.engines.base import Session, Target
 from qmon.engines.odbc_keywords import format_connection_string
 from qmon.engines.postgres.postgres_engine import Postgres
@@ -207,11 +207,11 @@ def main(arguments: list[str]) -> int:
     history_s = float(arguments[0]) if arguments else HISTORY_S
     with (
         exit_on_signals(),
-        runner.run_scene() as (target, _, _),
+        demo_runner.run_scene() as (target, _, _),
         tempfile.TemporaryDirectory(prefix="qmon-pictures-") as folder,
     ):
-        poller = open_poller(target, interval_s=runner.INTERVAL_S, budget=parse_budget(BUDGET))
-        recorder = Recorder(Path(folder), target.name, interval_s=runner.INTERVAL_S)
+        poller = open_poller(target, interval_s=demo_runner.INTERVAL_S, budget=parse_budget(BUDGET))
+        recorder = Recorder(Path(folder), target.name, interval_s=demo_runner.INTERVAL_S)
         source = RecordingSource(poller, TargetHistory().record_snapshot, recorder)
         known = KnownPast(live_archive(Path(folder), target.name, local_zone()))
         acting = ActionRunner(create_context(target))

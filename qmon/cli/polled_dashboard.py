@@ -106,11 +106,11 @@ def _open_fleet_target(
 ) -> DashboardTarget:
     from qmon.monitor.headless import HeadlessPoller
 
-    def opened(target: Target) -> None:
+    def use_operator(target: Target) -> None:
         """Attach the operator, which needs the password that ``target`` contains."""
         attach_operator(made, replace(chosen, target=target).operator_context(read_only=read_only))
 
-    source = HeadlessPoller(chosen.target, chosen.configured, interval_s=interval_s, opened=opened)
+    source = HeadlessPoller(chosen.target, chosen.configured, interval_s=interval_s, on_open=use_operator)
     made = open_dashboard_target(chosen, source, read_only=read_only, record=record)
     return made
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qmon.cli.output import print_note
-from qmon.errors import PasswordNeeded, Unreachable, WrongPassword
+from qmon.errors import ConnectionFailed, PasswordNeeded, WrongPassword
 
 if TYPE_CHECKING:
     from qmon.stream.serve_address import ServeAddress
@@ -77,6 +77,6 @@ def _open_source(address: ServeAddress) -> ServedSource:
         target, stream = retry_with_password(target, connect)
     except (PasswordNeeded, WrongPassword):
         raise
-    except Unreachable:
+    except ConnectionFailed:
         return ServedSource(replace(address, password=target.password))
     return ServedSource(replace(address, password=target.password), stream)

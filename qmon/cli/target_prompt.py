@@ -72,7 +72,7 @@ def _resolve_answer(typed: str, known: Sequence[KnownTarget]) -> str:
 
 def _print_targets(known: Sequence[KnownTarget], path: Path, urls: Sequence[str]) -> None:
     if known:
-        rows = [(number, *target_row(each)) for number, each in enumerate(known, 1)]
+        rows = [(number, *target_choice_row(each)) for number, each in enumerate(known, 1)]
         print_table(("NO.", *TARGET_HEADERS), rows, wrap=3)
     else:
         print_output(f"No target is configured in {clean_text(path)}, and the driver manager knows no DSN.")
@@ -83,7 +83,7 @@ def _print_targets(known: Sequence[KnownTarget], path: Path, urls: Sequence[str]
 TARGET_HEADERS: Final = ("TARGET", "ENGINE", "WHERE", "KNOWN FROM")
 
 
-def target_row(target: KnownTarget) -> tuple[str, ...]:
+def target_choice_row(target: KnownTarget) -> tuple[str, ...]:
     """Return the cells of a target for ``TARGET_HEADERS``."""
     source = f"{target.dsn_of} DSN".lstrip() if target.dsn else "qmon.toml"
     words = (

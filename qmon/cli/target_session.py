@@ -70,9 +70,9 @@ class ConnectedTarget(ChosenTarget):
 
     def installed_layout(self, queue: str) -> Layout:
         """Return the layout of a queue that qmon installed. Raises ``BadInput`` if there is no such queue."""
-        from qmon.operate.install.install_queue import read_registry
+        from qmon.operate.install.install_queue import read_installed_layouts
 
-        known = read_registry(self.connection, self.engine)
+        known = read_installed_layouts(self.connection, self.engine)
         if queue not in known:
             raise BadInput(SessionText.NOT_INSTALLED.render(queue=queue, queues=", ".join(known) or "none"))
         return known[queue]
@@ -153,19 +153,19 @@ def log_in_for_polling(chosen: ChosenTarget, *, may_ask: bool = True) -> tuple[C
     password is available, raises ``PasswordNeeded``. If no better password is available, raises ``WrongPassword``.
     """
     from qmon.config.credentials import connect_with_password, password_sources
-    from qmon.errors import PasswordNeeded, Unreachable, WrongPassword
+    from qmon.errors import ConnectionFailed, PasswordNeeded, WrongPassword
     from qmon.monitor.poll.poller import POLL
 
     try:
         target, connection = connect_with_password(chosen.target, POLL, password_sources(may_ask=may_ask))
     except (PasswordNeeded, WrongPassword):
         raise
-    except Unreachable:
+    except ConnectionFailed:
         return chosen, None
     return ChosenTarget(target, chosen.configured, chosen.config), connection
 
 
-def refuse_read_only(target: Target) -> None:
+def check_not_read_only(target: Target) -> None:
     """Raise ``BadInput`` if the target is configured as read-only."""
     if target.read_only:
         raise BadInput(SessionText.TARGET_READ_ONLY.render(target=target.name))
@@ -179,7 +179,7 @@ def open_target(
 
     ``read_only``: this connection changes nothing. If false, a target that is configured as read-only is refused.
     ``needs_primary``: the command makes changes, possibly on another connection, so a standby is refused at once.
-    Raises ``BadInput``, ``MissingDriver`` and ``Unreachable``.
+    Raises ``BadInput``, ``MissingDriver`` and ``ConnectionFailed``.
     """
     with connect_target(
         resolve_target(target_text, path), purpose, read_only=read_only, needs_primary=needs_primary
@@ -197,7 +197,7 @@ def connect_target(
     from qmon.engines.registry import engine_for
 
     if not read_only:
-        refuse_read_only(chosen.target)
+        check_not_read_only(chosen.target)
     session = Session(
         purpose,
         statement_timeout_s=DEADLINE_S,

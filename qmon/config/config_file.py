@@ -181,9 +181,9 @@ def parse_config(text: str, path: Path) -> Config:
         raise BadInput(ConfigText.NOT_TOML.render(path=path, problem=problem)) from None
     keys = Keys(raw, f"{path}: ")
     targets = keys.nested_keys("target")
-    settings = keys.nested("settings", _read_settings) or Settings()
+    settings = keys.parse_nested("settings", _read_settings) or Settings()
     alerts = rules_from_list(keys.tables("alert"), keys.path("alert"))
-    alerting = keys.nested("alerts", lambda alerts: alerts.record(AlertSettings)) or AlertSettings()
+    alerting = keys.parse_nested("alerts", lambda alerts: alerts.record(AlertSettings)) or AlertSettings()
     receivers = receivers_from_list(keys.tables("notify"), keys.path("notify"))
     objectives = objectives_from_list(keys.tables("slo"), keys.path("slo"))
     fleets = keys.nested_keys("fleets")

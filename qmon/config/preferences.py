@@ -87,11 +87,11 @@ class Preferences:
     def change_target(self, target: str, change: Callable[[TargetPreferences], TargetPreferences]) -> None:
         """Change the preferences for a target. ``change`` gets the stored and returns the new preferences."""
 
-        def changed(stored: _Stored) -> _Stored:
+        def change_stored(stored: _Stored) -> _Stored:
             made = change(stored.targets.get(target, TargetPreferences()))
             return replace(stored, targets={**stored.targets, target: made})
 
-        self._store_change(changed)
+        self._store_change(change_stored)
 
     def _store_change(self, change: Callable[[_Stored], _Stored]) -> None:
         if self._path is None:

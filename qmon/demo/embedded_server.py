@@ -16,12 +16,19 @@ from typing import Final, Literal, Self
 from urllib.parse import quote, urlencode
 
 from qmon import files
-from qmon.demo import binaries, cleanup, processes
+from qmon.demo import cleanup, processes
 from qmon.demo.account import Account, server_account
 from qmon.demo.demo_folder import DemoFolder, create_demo_folder
 from qmon.demo.guardian import Guardian
-from qmon.demo.programs import Programs, append_settings, is_accepting_connections, last_lines
-from qmon.errors import BadInput, Unreachable
+from qmon.demo.programs import (
+    Programs,
+    append_settings,
+    is_accepting_connections,
+    last_lines,
+    packaged_bin_dir,
+    reachable_bin_dir,
+)
+from qmon.errors import BadInput, ConnectionFailed
 from qmon.model.formatting import duration
 
 if sys.platform == "win32":
@@ -107,9 +114,9 @@ class EmbeddedServer:
 
     @property
     def pid(self) -> int:
-        """The postmaster's process id. Raises ``Unreachable`` if the postmaster is not running."""
+        """The postmaster's process id. Raises ``ConnectionFailed`` if the postmaster is not running."""
         if self._process is None or self._process.poll() is not None:
-            raise Unreachable("the embedded server is not running")
+            raise ConnectionFailed("the embedded server is not running")
         return self._process.pid
 
     @property
@@ -147,7 +154,7 @@ class EmbeddedServer:
 
         Raises:
             BadInput: the programs, an account for the server, or a folder is missing.
-            Unreachable: the server did not start within 120 s. The message ends with the server's last output.
+            ConnectionFailed: the server did not start within 120 s. The message ends with the server's last output.
         """
         if self.is_running:
             return
@@ -225,14 +232,14 @@ class EmbeddedServer:
         return self._programs
 
     def _create_server(self) -> None:
-        wanted = self._requested_bin_dir or binaries.packaged_bin_dir()
+        wanted = self._requested_bin_dir or packaged_bin_dir()
         account = server_account()
         self._guardian = Guardian()
         place = self._demo_folder = create_demo_folder(account)
         self._guardian.register_server(self._mark, place.data)
         self._guardian.register_folder(place.folder)
         place.create_folders(account)
-        self._programs = Programs(binaries.reachable_bin_dir(wanted, account, place.spare), account)
+        self._programs = Programs(reachable_bin_dir(wanted, account, place.spare), account)
         self._initdb(place, account)
         own = {
             "unix_socket_directories": str(place.sockets),
@@ -260,7 +267,7 @@ class EmbeddedServer:
             self.guardian.unregister_group(made.pid)
             secret.unlink(missing_ok=True)
         if made.returncode:
-            raise Unreachable(f"initdb failed: {last_lines(output)}")
+            raise ConnectionFailed(f"initdb failed: {last_lines(output)}")
 
     def _launch_server(self) -> None:
         place = self._require_folder()
@@ -268,9 +275,9 @@ class EmbeddedServer:
         deadline = time.monotonic() + _START_S
         while not is_accepting_connections(place.data, process.pid):
             if process.poll() is not None:
-                raise Unreachable(f"the embedded server did not start: {last_lines(place.log.read_bytes())}")
+                raise ConnectionFailed(f"the embedded server did not start: {last_lines(place.log.read_bytes())}")
             if time.monotonic() > deadline:
-                raise Unreachable(f"the embedded server did not become ready within {duration(_START_S)}")
+                raise ConnectionFailed(f"the embedded server did not become ready within {duration(_START_S)}")
             time.sleep(0.01)
 
     def _reap_process(self) -> None:

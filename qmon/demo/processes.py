@@ -77,13 +77,13 @@ def freeze_marked(mark: str, seconds: float = 5.0) -> None:
     """
     stopped: set[int] = set()
 
-    def moving() -> set[int]:
+    def freeze_new_processes() -> set[int]:
         fresh = {pid for pid in marked_pids(mark) if pid not in stopped or process_state(pid) in _RUNNING_STATES}
         send_signal(fresh - stopped, signal.SIGSTOP)
         stopped.update(fresh)
         return fresh
 
-    _wait_until_false(moving, seconds)
+    _wait_until_false(freeze_new_processes, seconds)
 
 
 def thaw_marked(mark: str) -> None:

@@ -86,14 +86,14 @@ class Story:
     def wrap_fold(self, fold: Callable[[Snapshot], View]) -> Callable[[Snapshot], View]:
         """Return a function that calls ``fold`` and also passes the views to the tour."""
 
-        def folded(snapshot: Snapshot) -> View:
+        def fold_and_notify(snapshot: Snapshot) -> View:
             view = fold(snapshot)
             with self._news:
                 self._last_view = view
                 self._news.notify_all()
             return view
 
-        return folded
+        return fold_and_notify
 
     def _run(self) -> None:
         began = monotonic()

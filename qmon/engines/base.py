@@ -167,7 +167,7 @@ class Connection(Protocol):
     """One connection, for one thread. Only ``cancel`` and ``abandon`` may be called from another thread.
 
     Every method raises ``ConnectionLost`` if the connection broke or the server is silent for too long. It raises
-    ``DeadlineExceeded`` if the statement ran out of time or was cancelled. If the server refused the statement, it
+    ``StatementStopped`` if the statement ran out of time or was cancelled. If the server refused the statement, it
     raises ``PermissionMissing`` or another ``QueryFailed``. Outside ``transaction`` each statement commits by itself.
     """
 
@@ -381,7 +381,7 @@ class Engine(Protocol):
         """True if the server also counts transactions that only read."""
 
     @property
-    def plans_by_text(self) -> bool:
+    def caches_plans_by_text(self) -> bool:
         """True if the server caches plans by the text of a batch, so that batches should repeat their text."""
 
     @property
@@ -392,7 +392,7 @@ class Engine(Protocol):
         """Return the statement that lets ``role`` (quoted) see the sessions of other roles."""
 
     def connect(self, target: Target, session: Session) -> Connection:
-        """Connect. Raises ``Unreachable``, ``MissingDriver`` or ``BadInput`` with a one-line message.
+        """Connect. Raises ``ConnectionFailed``, ``MissingDriver`` or ``BadInput`` with a one-line message.
 
         This method never asks for a password. It raises ``PasswordNeeded`` if the server requires a password and
         ``target`` has none.

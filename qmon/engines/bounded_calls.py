@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from qmon.engines.base import SILENCE_S
-from qmon.errors import Unreachable
+from qmon.errors import ConnectionFailed
 from qmon.model.formatting import duration
 from qmon.model.texts import Text
 
@@ -105,10 +105,10 @@ def log_in(target: str, login_timeout_s: float, call: Callable[[], T], discard: 
     """Return the result of ``call``, which logs in and has its own login timeout.
 
     Drivers do not always enforce their login timeout, and some drivers then send queries without any deadline. Raises
-    ``Unreachable`` if there is no answer. Exceptions of ``call`` pass through.
+    ``ConnectionFailed`` if there is no answer. Exceptions of ``call`` pass through.
     """
     seconds = login_timeout_s + SILENCE_S
     try:
         return _LOGINS.run_within(seconds, call, discard, target)
     except CallTimeoutError:
-        raise Unreachable(LoginText.NO_ANSWER.render(target=target, time=duration(seconds))) from None
+        raise ConnectionFailed(LoginText.NO_ANSWER.render(target=target, time=duration(seconds))) from None

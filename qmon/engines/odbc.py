@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import itertools
 import logging
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
-from qmon.engines.any_bytes import bytes_from_text, text_from_bytes
 from qmon.engines.base import (
     MAX_TEXT_UNITS,
     SILENCE_S,
@@ -30,7 +31,7 @@ from qmon.engines.prepared_statements import KNOWN_NAMES, PreparedStatements
 from qmon.engines.result_records import check_columns, read_results
 from qmon.engines.secret import Secret
 from qmon.engines.sql.batch_text import PreparedTexts, join_statements, split_batch
-from qmon.errors import ConnectionLost, DeadlineExceeded, MissingDriver, OutcomeUnknown, QmonError, QueryFailed
+from qmon.errors import ConnectionLost, MissingDriver, OutcomeUnknown, QmonError, QueryFailed, StatementStopped
 from qmon.model.formatting import count_text
 from qmon.model.texts import Text
 
@@ -248,7 +249,7 @@ class OdbcConnection:
         self._version, self._session_id = version, session_id
 
     def use_any_bytes(self) -> None:
-        """Read and send texts as bytes from now on; see ``qmon.engines.any_bytes``."""
+        """Read and send texts as bytes from now on; see ``qmon.engines.odbc``."""
         self._any_bytes = True
         for kind in _TEXT_TYPES:
             self._raw.add_output_converter(kind, _decode_text)
@@ -307,7 +308,7 @@ class OdbcConnection:
             return self._read_statements(
                 "batch", join_statements([prepared.text_for(bound.statement) for bound in bounds]), bounds
             )
-        except DeadlineExceeded:
+        except StatementStopped:
             raise
         except QueryFailed:
             prepared.forget_all()
@@ -502,3 +503,31 @@ class OdbcConnection:
         self, name: str, work: Callable[[], T], cursor: pyodbc.Cursor | None = None, statements: int = 1
     ) -> T:
         return self._calls.run(name, work, cursor or self._cursor, statements)
+
+
+_ANY_BYTES_HANDLER: Final = "qmon-any-bytes"
+_WRITTEN_BYTE: Final = re.compile(rb"<(3C|[89A-F][0-9A-F])>")
+
+
+def _write_bytes(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return "".join(f"<{byte:02X}>" for byte in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error(_ANY_BYTES_HANDLER, _write_bytes)
+
+
+def text_from_bytes(raw: bytes) -> str:
+    """Return the bytes as text. A byte that is not part of UTF-8 is written like ``<E9>``."""
+    return _WRITTEN_BYTE.sub(rb"<3C>\1>", raw).decode("utf-8", _ANY_BYTES_HANDLER)
+
+
+def bytes_from_text(text: str) -> bytes:
+    """Return the bytes of a text that ``text_from_bytes`` returned or a user typed.
+
+    Python replaces a byte that it cannot decode on the command line by a lone surrogate. This surrogate becomes the
+    byte again. Raises ``UnicodeEncodeError`` for other surrogates.
+    """
+    raw = text.encode("utf-8", "surrogateescape")
+    return _WRITTEN_BYTE.sub(lambda found: bytes.fromhex(found[1].decode("ascii")), raw)

@@ -206,7 +206,7 @@ class Keys:
             raise BadInput(KeyText.NOT_A_TABLE.render(path=self.path(name), kind=_kind_text(value)))
         return Keys(value, self.path(name))
 
-    def nested(self, name: str, parse: Callable[[Keys], T], shorthand_key: str | None = None) -> T | None:
+    def parse_nested(self, name: str, parse: Callable[[Keys], T], shorthand_key: str | None = None) -> T | None:
         """Return a nested table, read with ``parse``, or ``None`` if the key is missing. Unknown keys are errors.
 
         ``shorthand_key``: as for ``nested_keys``.

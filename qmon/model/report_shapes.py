@@ -79,7 +79,7 @@ class BlockerReport(TypedDict):
 
 @with_fields(_figure_fields(QUEUE_FIGURES), after="design")
 class QueueReport(TypedDict):
-    """One queue; see ``qmon.model.report.queue_object``."""
+    """One queue; see ``qmon.model.status_report.queue_object``."""
 
     name: str
     design: str

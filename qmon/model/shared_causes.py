@@ -38,11 +38,13 @@ def shared_causes(ranked: Sequence[QueueView]) -> tuple[SharedCause, ...]:
         for verdict in queue.verdicts:
             if verdict.cause:
                 found.setdefault(verdict.cause, {}).setdefault(verdict.code, {}).setdefault(queue.name, verdict)
-    shared = (_shared(who, by_code) for who, by_code in found.items() if len(set().union(*by_code.values())) > 1)
+    shared = (
+        _build_shared_cause(who, by_code) for who, by_code in found.items() if len(set().union(*by_code.values())) > 1
+    )
     return tuple(sorted(shared, key=lambda each: -each.verdict.severity))
 
 
-def _shared(who: str, by_code: dict[str, dict[str, Verdict]]) -> SharedCause:
+def _build_shared_cause(who: str, by_code: dict[str, dict[str, Verdict]]) -> SharedCause:
     worst = max((v for by_queue in by_code.values() for v in by_queue.values()), key=lambda verdict: verdict.severity)
     proofs = [verdict.proof.split(" ") for verdict in by_code[worst.code].values()]
     same = takewhile(lambda words: len(set(words)) == 1, zip(*proofs, strict=False)) if len(proofs) > 1 else ()

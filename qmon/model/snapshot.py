@@ -157,7 +157,7 @@ class QueueSamples:
         return self.strange.hides is None or figure in self.strange.hides
 
     @property
-    def waiting(self) -> int | None:
+    def waiting_count(self) -> int | None:
         """The number of ready, scheduled and blocked messages of a group's queue, if all were counted in this poll."""
         counted_now = self.head is not None and self.scheduled_at is None and self.blocked_at is None
         if self.layout.part is None or self.head is None or not counted_now:

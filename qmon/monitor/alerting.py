@@ -96,7 +96,7 @@ class Alerting:
         names = {rule.name for rule in rules}
         self._memory = {key: latch for key, latch in self._memory.items() if key[0] in names}
 
-    def on_event(self, event: View | SourceState | None) -> bool:
+    def record_event(self, event: View | SourceState | None) -> bool:
         """Record a view or a change of phase; return whether to ring the bell.
 
         ``event``: ``None`` means that a second has passed.
@@ -192,13 +192,13 @@ class FleetAlerting:
         for name, each in self._alerting.items():
             each.on_change = on_change[name]
 
-    def on_event(self, event: View | SourceState | None) -> bool:
+    def record_event(self, event: View | SourceState | None) -> bool:
         """Record an event of one target's source; return whether to ring the bell.
 
         ``event``: ``None`` means that a second has passed.
         """
         about = [each for name, each in self._alerting.items() if event is None or name == event.target]
-        return any([each.on_event(event) for each in about])
+        return any([each.record_event(event) for each in about])
 
     @property
     def state(self) -> AlertState:
@@ -264,7 +264,7 @@ class HeadlessAlerting:
             return
         try:
             with self._lock:
-                found.on_event(event)
+                found.record_event(event)
         except Exception as problem:  # a bug in qmon must be reported, and polling must continue
             words = log.report_defect(problem)
             if words != self._problem:

@@ -25,8 +25,8 @@ class HeadlessPoller:
         target: the target. Its stored password is used, without a prompt.
         layouts: the queues of the configuration.
         interval_s: seconds between polls.
-        opened: called with the target and its password before the first poll. If ``opened`` raises ``QmonError``, it is
-            called again later.
+        on_open: called with the target and its password before the first poll. If ``on_open`` raises ``QmonError``, it
+            is called again later.
     """
 
     def __init__(
@@ -35,13 +35,13 @@ class HeadlessPoller:
         layouts: Sequence[ConfiguredQueue],
         *,
         interval_s: float,
-        opened: Callable[[Target], object] = lambda target: None,
+        on_open: Callable[[Target], object] = lambda target: None,
     ) -> None:
         self._target = target
         self._layouts = layouts
         self._interval_s = interval_s
         self._focus = Focus()
-        self._opened = opened
+        self._on_open = on_open
         self._closing = threading.Event()
         self._wake = threading.Event()
         # Held while the poller starts. The poller does not start once `_closing` is set.
@@ -124,7 +124,7 @@ class HeadlessPoller:
         with self._start_lock:
             if self._closing.is_set():
                 return False
-            self._opened(target)
+            self._on_open(target)
             with self._poller_lock:
                 poller.set_interval(self._interval_s)
                 poller.set_focus(self._focus)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from qmon.engines.base import Connection, Target
-from qmon.errors import Unreachable
+from qmon.errors import ConnectionFailed
 from qmon.model.cost_budget import UNLIMITED
 from qmon.model.formatting import duration
 from qmon.model.groups.configured_queue import ConfiguredQueue
@@ -49,8 +49,8 @@ def view_over(
     """Return the figures of a target, with rates over at least ``over_s`` seconds, for ``qmon status``.
 
     The first catalog read may take as long as the poller allows, and is retried once. ``report``: called with a message
-    when qmon has to wait. ``first``: see ``open_poller``. Raises ``Unreachable`` if the target cannot be reached or
-    does not answer in time.
+    when qmon has to wait. ``first``: see ``open_poller``. Raises ``ConnectionFailed`` if the target cannot be reached
+    or does not answer in time.
     """
 
     def is_enough(views: Sequence[View]) -> bool:
@@ -69,7 +69,7 @@ def view_over(
         first=first,
     )
     if not views:
-        raise Unreachable(OneShotText.NO_ANSWER.render(target=target.name))
+        raise ConnectionFailed(OneShotText.NO_ANSWER.render(target=target.name))
     return views[-1]
 
 
@@ -86,8 +86,8 @@ def view_after(
     """Return the figures after ``polls`` polls, ``interval_s`` seconds apart. Rates need at least two polls.
 
     If ``undecided`` returns true for the newest figures, up to two more polls follow. If there is no time for these
-    polls, the newest figures are returned. ``first``: see ``open_poller``. Raises ``Unreachable`` if the target cannot
-    be reached or is lost, or if fewer than ``polls`` polls finish in time.
+    polls, the newest figures are returned. ``first``: see ``open_poller``. Raises ``ConnectionFailed`` if the target
+    cannot be reached or is lost, or if fewer than ``polls`` polls finish in time.
     """
 
     def is_enough(views: Sequence[View]) -> bool:
@@ -97,7 +97,9 @@ def view_after(
         target, layouts, interval_s=interval_s, timeout_s=timeout_s, is_enough=is_enough, first=first
     )
     if len(views) < polls and not in_time:
-        raise Unreachable(OneShotText.TOO_FEW_POLLS.render(time=duration(timeout_s), finished=len(views), polls=polls))
+        raise ConnectionFailed(
+            OneShotText.TOO_FEW_POLLS.render(time=duration(timeout_s), finished=len(views), polls=polls)
+        )
     return views[-1]
 
 
@@ -116,15 +118,15 @@ def _collect_views(
     """Poll until there are enough views or the time is over. Return the views, and whether there are enough views.
 
     ``over_s``: seconds over which rates are measured. ``cold_s``: additional seconds if the first catalog read takes
-    long. If the target is lost during this read, qmon tries it again once. Raises ``Unreachable`` if the target cannot
-    be reached or is lost.
+    long. If the target is lost during this read, qmon tries it again once. Raises ``ConnectionFailed`` if the target
+    cannot be reached or is lost.
     """
     history, done = TargetHistory(window_s=max(over_s, RATE_WINDOW_S)), threading.Event()
     views: list[View] = []
     problems: list[str] = []
     cold = threading.Event()
 
-    def changed(state: SourceState) -> None:
+    def record_state(state: SourceState) -> None:
         if state.catalog:
             cold.set()
         if state.phase is Phase.CONNECTING and state.catalog:
@@ -139,7 +141,7 @@ def _collect_views(
 
     def sink(event: Event) -> None:
         if isinstance(event, SourceState):
-            changed(event)
+            record_state(event)
             return
         problems.clear()
         views.append(history.record_snapshot(event))
@@ -157,5 +159,5 @@ def _collect_views(
         # end with the command.
         threading.Thread(target=poller.close, name="qmon-close", daemon=True).start()
     if problems:
-        raise Unreachable(problems[0])
+        raise ConnectionFailed(problems[0])
     return views, in_time

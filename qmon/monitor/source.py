@@ -75,7 +75,7 @@ class Focus:
     consumers: bool = False
 
     @property
-    def watched(self) -> frozenset[str]:
+    def priority_queues(self) -> frozenset[str]:
         """The queues whose figures matter most now: opened, under the cursor, or with a problem."""
         return self.with_verdict | {each for each in (self.rows_of, self.cursor) if each is not None}
 

@@ -137,7 +137,7 @@ def read_message(context: OperatorContext, layout: Layout, id: str, owner: str |
     with context.open_sql("message") as sql:
         table = _Row(sql, layout.table, _key_for(layout, id), layout.payload, context.redact)
         try:
-            row = table.read()
+            row = table.read_columns()
             if row is None:
                 return None
             second = _read_second_row(context, sql, layout, id, row)
@@ -205,7 +205,7 @@ class _Row:
         of_key = RowKey(tuple((known[name].stored_column, value) for name, value in key.items()))
         self.names: dict[str, Name] = {"table": table.parts, "key": of_key}
 
-    def read(self) -> dict[str, MessageColumn] | None:
+    def read_columns(self) -> dict[str, MessageColumn] | None:
         """Return the columns, keyed by name, or ``None`` if the row does not exist."""
         readable = [each for each in self._columns if self._is_readable(each)]
         wanted = RowValues(tuple((each.stored_column, self._max_size(each) + _REDACTION_MARGIN) for each in readable))
@@ -263,7 +263,7 @@ def _read_second_row(
         return None
     if value is None:
         return {}
-    return _Row(sql, table, {column: value}, layout.payload, context.redact).read() or {}
+    return _Row(sql, table, {column: value}, layout.payload, context.redact).read_columns() or {}
 
 
 def _read_times(sql: Sql, layout: Layout, row: _Row) -> MessageTimes:

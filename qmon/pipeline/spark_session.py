@@ -71,9 +71,9 @@ _JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 # Prevents Java from creating the folder `hsperfdata_<user>` in /tmp.
 _NO_FOLDER: Final = "-XX:-UsePerfData"
 
-# Java options for brief runs: compile quickly instead of optimizing. In this mode, the default code cache is so small
-# that some code would be discarded.
-_BRIEF_OPTIONS: Final = "-XX:ReservedCodeCacheSize=240m -XX:TieredStopAtLevel=1"
+# Java options for runs with little data: compile quickly instead of optimizing. In this mode, the default code cache is
+# so small that some code would be discarded.
+_LITTLE_DATA_OPTIONS: Final = "-XX:ReservedCodeCacheSize=240m -XX:TieredStopAtLevel=1"
 _LOCAL_DEFAULTS: Final = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -83,7 +83,7 @@ _LOCAL_DEFAULTS: Final = {
 
 @contextlib.contextmanager
 def spark_session(
-    master: str | None = None, conf: Mapping[str, str] | None = None, *, brief: bool = False
+    master: str | None = None, conf: Mapping[str, str] | None = None, *, little_data: bool = False
 ) -> Iterator[SparkSession]:
     """Provide a session: one that shares the running Spark of this process, or one that is started and then stopped.
 
@@ -92,7 +92,7 @@ def spark_session(
     """
     running = SparkSession.getActiveSession()
     if running is None:
-        session = start_session(master, conf, brief=brief)
+        session = start_session(master, conf, little_data=little_data)
         try:
             yield session
         finally:
@@ -115,12 +115,12 @@ def _refuse_connect(master: str | None, conf: Mapping[str, str]) -> None:
 
 
 def start_session(
-    master: str | None = None, conf: Mapping[str, str] | None = None, *, brief: bool = False
+    master: str | None = None, conf: Mapping[str, str] | None = None, *, little_data: bool = False
 ) -> SparkSession:
     """Start a session with qmon's settings, on ``master`` or on all processors of this machine.
 
-    Under spark-submit, its master is used unless ``master`` is given. ``conf`` overrides qmon's settings, but
-    Java options are appended. ``brief``: there is so little work that optimizing the compiled code costs more than it
+    Under spark-submit, its master is used unless ``master`` is given. ``conf`` overrides qmon's settings, but Java
+    options are appended. ``little_data``: there is so little work that optimizing the compiled code costs more than it
     saves. Raises ``BadInput`` if Java is missing, Spark refuses a setting, or Spark Connect is configured.
     """
     _refuse_connect(master, conf or {})
@@ -138,7 +138,7 @@ def start_session(
             os.environ["LC_ALL"] = "C.UTF-8"
     settings = _DEFAULTS | (_LOCAL_DEFAULTS if local else {}) | dict(conf or {})
     if local:
-        settings[_JAVA_OPTIONS] = java_options(settings.get(_JAVA_OPTIONS, ""), brief=brief)
+        settings[_JAVA_OPTIONS] = java_options(settings.get(_JAVA_OPTIONS, ""), little_data=little_data)
     for name, value in settings.items():
         builder = builder.config(name, value)
     with warnings.catch_warnings():
@@ -179,7 +179,7 @@ def _forward_errors(reading: int) -> None:
                     sys.stderr.flush()
 
 
-def java_options(user_options: str = "", *, brief: bool = False) -> str:
+def java_options(user_options: str = "", *, little_data: bool = False) -> str:
     """Return the Java options for Spark on this machine: qmon's options, then the user's, which take precedence.
 
     If the user chooses a garbage collector, qmon's choice is left out.
@@ -187,7 +187,12 @@ def java_options(user_options: str = "", *, brief: bool = False) -> str:
     # The garbage collector with the lowest total time. Its pauses do not matter, because nothing waits for an answer
     # during a batch.
     collector = "" if re.search(r"-XX:\+Use\w+GC\b", user_options) else "-XX:+UseParallelGC"
-    ours = (f"-Dlog4j2.configurationFile={_LOG_SETTINGS}", _NO_FOLDER, collector, _BRIEF_OPTIONS if brief else "")
+    ours = (
+        f"-Dlog4j2.configurationFile={_LOG_SETTINGS}",
+        _NO_FOLDER,
+        collector,
+        _LITTLE_DATA_OPTIONS if little_data else "",
+    )
     return " ".join(option for option in (*ours, user_options) if option)
 
 

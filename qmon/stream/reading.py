@@ -16,10 +16,10 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from qmon import __version__
-from qmon.errors import BadInput, ConnectionLost, PasswordNeeded, Unreachable, WrongPassword
+from qmon.errors import BadInput, ConnectionFailed, ConnectionLost, PasswordNeeded, WrongPassword
 from qmon.model.formatting import duration
 from qmon.model.texts import Text
-from qmon.monitor.notify.web import why_unreachable
+from qmon.monitor.notify.web import connection_problem_text
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.recording.format.frames import Damaged
 from qmon.recording.format.records import Line, PhaseChange, SessionLine, parse_line
@@ -65,7 +65,7 @@ class OpenStream:
     """An open connection whose first line was read. Not thread-safe, except for ``interrupt``.
 
     Raises ``BadInput`` if the other side is not a ``qmon serve`` of this version, does not serve the target, or refuses
-    the password. Raises ``PasswordNeeded`` if a password is missing. Raises ``Unreachable``.
+    the password. Raises ``PasswordNeeded`` if a password is missing. Raises ``ConnectionFailed``.
 
     Attributes:
         recorder: the id of the sender. If a new connection has another id, poll numbers have started again.
@@ -78,21 +78,21 @@ class OpenStream:
         self._connection = _connection_for(address)
         self._answer: http.client.HTTPResponse | None = None
         try:
-            self.recorder, self.session = self._open(address)
+            self.recorder, self.session = self._open_stream(address)
         except BaseException as problem:
             self.close()
             if isinstance(problem, ssl.SSLCertVerificationError):
-                why = ServeText.NAME_CA.render(problem=why_unreachable(problem))
+                why = ServeText.NAME_CA.render(problem=connection_problem_text(problem))
                 raise BadInput(ServeText.AT_PLACE.render(place=self._place, why=why)) from None
             if isinstance(problem, OSError):
-                raise Unreachable(
-                    ServeText.UNREACHABLE.render(place=self._place, why=why_unreachable(problem))
+                raise ConnectionFailed(
+                    ServeText.UNREACHABLE.render(place=self._place, why=connection_problem_text(problem))
                 ) from None
             if isinstance(problem, http.client.HTTPException | ValueError):
                 raise self._not_a_serve(ServeText.OTHER_FORMAT) from None
             raise
 
-    def _open(self, address: ServeAddress) -> tuple[str, SessionLine]:
+    def _open_stream(self, address: ServeAddress) -> tuple[str, SessionLine]:
         self._connection.connect()
         self._socket = self._connection.sock
         self._due = _DeadlineReader(self._socket)
@@ -128,7 +128,7 @@ class OpenStream:
         if answer.status != 200:
             words = " ".join(answer.read(_MESSAGE_BYTES).decode("utf-8", "replace").split())
             problem = ServeText.REFUSED.render(place=self._place, words=words)
-            raise BadInput(problem) if answer.status in _PERMANENT_STATUSES else Unreachable(problem)
+            raise BadInput(problem) if answer.status in _PERMANENT_STATUSES else ConnectionFailed(problem)
 
     def _read_first(self, answer: http.client.HTTPResponse) -> tuple[str, SessionLine]:
         """Return the recorder's id and the session line."""
@@ -170,7 +170,7 @@ class OpenStream:
             raise ConnectionLost(ServeText.SILENT.render(place=self._place, duration=duration(LOST_AFTER_S))) from None
         except OSError as problem:
             raise ConnectionLost(
-                ServeText.UNREACHABLE.render(place=self._place, why=why_unreachable(problem))
+                ServeText.UNREACHABLE.render(place=self._place, why=connection_problem_text(problem))
             ) from None
         except (http.client.HTTPException, ValueError):  # the answer was cut off, or our process closed it
             text = b""

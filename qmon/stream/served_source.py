@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from qmon import log
-from qmon.errors import BadInput, QmonError, Unreachable
+from qmon.errors import BadInput, ConnectionFailed, QmonError
 from qmon.monitor.poll.poller import BACK_OFF_S
 from qmon.monitor.source import Focus, Phase, Sink, SourceState
 from qmon.stream.reading import OpenStream
@@ -100,7 +100,9 @@ class ServedSource:
                 with contextlib.closing(self._take_stream()) as stream:
                     self._read_stream(stream)
             except QmonError as problem:
-                hopeless = isinstance(problem, BadInput) or (isinstance(problem, Unreachable) and not problem.retryable)
+                hopeless = isinstance(problem, BadInput) or (
+                    isinstance(problem, ConnectionFailed) and not problem.retryable
+                )
                 self._report_lost(str(problem), hopeless=hopeless)
             except Exception as problem:  # the screen must show the bug in qmon, and reading must continue
                 self._report_lost(log.report_defect(problem))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,8 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from rich.text import Text as RichText
 from textual._context import active_message_pump
+from textual.app import App
 from textual.css.query import NoMatches
 from textual.dom import DOMNode
+from textual.driver import Driver
 from textual.events import ScreenResume
 from textual.message import Message
 from textual.message_pump import MessagePump
@@ -33,15 +36,65 @@ from qmon.tui.action_runner import ActionRunner, BackgroundOperation, Ended
 from qmon.tui.feed import Feed, FoldFailed, StateChanged, ViewReady
 from qmon.tui.member import DashboardTarget, Member
 from qmon.tui.past_reader import KnownPast
-from qmon.tui.personal import PersonalApp
 from qmon.tui.sanitize import clean
 from qmon.tui.screen_list import ENTRIES, ScreenEntry
+from qmon.tui.shown_state import Shown
 from qmon.tui.spans import Line
-from qmon.tui.status import Shown
+from qmon.tui.themes import DARK, LIGHT, NAMES, PLAIN, THEMES, is_color_disabled
 from qmon.tui.widgets.dialog import leave_pushed_screens
 
 if TYPE_CHECKING:
     from qmon.demo.story import TourStep
+
+
+class PersonalText(Text):
+    """Why a preference cannot be changed."""
+
+    NO_COLORS = "no colours: NO_COLOR is set"
+
+
+class PersonalApp(App[None], inherit_bindings=False):
+    """An app with qmon's themes and Textual's themes.
+
+    Args:
+        dark: start with the dark theme if no theme is remembered.
+        plain: use no colours. By default, the environment variable ``NO_COLOR`` decides.
+        preferences: the remembered preferences. By default, preferences are forgotten when the app ends.
+    """
+
+    def __init__(self, *, dark: bool, plain: bool | None, preferences: Preferences | None) -> None:
+        no_colour = is_color_disabled() if plain is None else plain
+        super().__init__(ansi_color=True if no_colour else None)
+        self.preferences = preferences or Preferences()
+        for theme in THEMES:
+            self.register_theme(theme)
+        remembered = self.preferences.theme
+        chosen = remembered if remembered in NAMES else DARK if dark else LIGHT
+        self.theme = PLAIN if no_colour else chosen
+
+    def on_mount(self) -> None:
+        """Repaint everything after ``fg``, because the shell has written over the screen."""
+        self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
+
+    def get_driver_class(self) -> type[Driver]:
+        """Return qmon's driver if Textual would use its Linux driver, on which qmon's driver is based."""
+        if sys.platform == "win32":
+            return super().get_driver_class()
+        from textual.drivers.linux_driver import LinuxDriver
+
+        from qmon.tui.driver import TerminalDriver
+
+        usual = super().get_driver_class()
+        return TerminalDriver if usual is LinuxDriver else usual
+
+    def use_theme(self, name: str) -> None:
+        """Use a theme and remember it."""
+        if self.theme == PLAIN:
+            self.notify(PersonalText.NO_COLORS, timeout=3, markup=False)
+            return
+        self.theme = name
+        self.preferences.set_theme(name)
+
 
 _TICK_S: Final = 1.0
 # The poll intervals that `+` and `-` step through, in seconds.
@@ -235,7 +288,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         if (alerts := self._update_alerts(None)) != self.shown.alerts:
             self.shown = replace(self.shown, alerts=alerts)
         for member in self.members.values():
-            if not (why := member.stopped_recording()):
+            if not (why := member.take_recording_stop_reason()):
                 continue
             words = AppText.RECORDING_OF_STOPPED.render(target=member.name, why=why)
             if member is self.current:
@@ -258,7 +311,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         """Return the state of the alerts after ``event``. Ring the bell if an alert was raised."""
         if self.alerting is None:
             return AlertState()
-        if self.alerting.on_event(event):
+        if self.alerting.record_event(event):
             self.bell()
         return self.alerting.state
 

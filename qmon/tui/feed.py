@@ -78,7 +78,7 @@ def redacting_fold(fold: Fold, redact: Callable[[str], str]) -> Fold:
     As a result, the filter only searches redacted text.
     """
 
-    def folded(snapshot: Snapshot) -> View:
+    def fold_and_redact(snapshot: Snapshot) -> View:
         view = fold(snapshot)
         if view.server.blocking is not None:
             view = replace(view, server=replace(view.server, blocking=_redact_blocking(view.server.blocking, redact)))
@@ -88,7 +88,7 @@ def redacting_fold(fold: Fold, redact: Callable[[str], str]) -> Fold:
             view, queues=tuple(_redact_proofs(_redact_messages(queue, redact), redact) for queue in view.queues)
         )
 
-    return folded
+    return fold_and_redact
 
 
 def _redact_blocking(blocking: LockChains, redact: Callable[[str], str]) -> LockChains:

@@ -585,7 +585,9 @@ COLUMN_DIALOG: Final[list[BindingType]] = [
     Binding("D", "usual", "default columns", id="choosing.usual"),
 ]
 
-SAVE_DIALOG: Final[list[BindingType]] = [Binding("tab", "ending", "next ending", priority=True, id="save.ending")]
+SAVE_DIALOG: Final[list[BindingType]] = [
+    Binding("tab", "next_extension", "next ending", priority=True, id="save.ending")
+]
 
 HELP: Final[list[BindingType]] = [Binding("escape,h,f1,q,question_mark", "close", "close", id="help.close")]
 

@@ -14,7 +14,7 @@ from qmon.model.view import QueueView, View
 from qmon.monitor.source import MOST_WRONG, Focus, Phase, SnapshotSource, SourceState
 from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.tui.past_reader import KnownPast
-from qmon.tui.status import Freshness, Shown
+from qmon.tui.shown_state import Freshness, Shown
 
 if TYPE_CHECKING:
     from qmon.recording.write.recorder import Recorder
@@ -53,7 +53,7 @@ class DashboardTarget:
         return self.source.target
 
     @property
-    def shown(self) -> Shown:
+    def initial_state(self) -> Shown:
         """The state to show before the first figures have arrived."""
         return Shown(
             self.source.target,
@@ -102,7 +102,7 @@ class Member:
     def __init__(self, target: DashboardTarget, focus: Focus) -> None:
         self.target = target
         self.requested_interval_s = target.source.interval_s
-        self.shown = target.shown
+        self.shown = target.initial_state
         self.selected: str | None = None
         self.focus = focus
         self.queues: tuple[QueueView, ...] = ()
@@ -145,7 +145,7 @@ class Member:
             if focus.needs_poll(before):
                 self.target.source.poll_now()
 
-    def stopped_recording(self) -> str:
+    def take_recording_stop_reason(self) -> str:
         """Return why the recording has stopped, the first time this is known; otherwise an empty text."""
         if self.target.recorder is None or not self.shown.recording or not (why := self.target.recorder.status.stopped):
             return ""

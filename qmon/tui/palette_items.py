@@ -27,7 +27,7 @@ class PaletteItem:
     name: str
     about: str
     group: str
-    do: Callable[[], Awaitable[object]]
+    run: Callable[[], Awaitable[object]]
     off: str | None = None
 
 

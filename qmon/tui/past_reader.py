@@ -93,7 +93,7 @@ class PastReader:
     def read_range(self, request: PastRequest, *, whole: bool = False) -> None:
         """Read a range, and post ``PastRead`` for each part. With ``whole``, post it once, for the complete range."""
 
-        def do(number: int) -> None:
+        def post_parts(number: int) -> None:
             last: PastRange | None = None
             given = (request.queue, request.since_at, request.step_s, request.count)
             for past in self._pasts.read_range(*given, lambda: number != self.number):
@@ -103,25 +103,25 @@ class PastReader:
             if last is not None:
                 self._post(number, last)
 
-        self._start(do)
+        self._start(post_parts)
 
     def find_mark(self, queue: str, at: float, *, forward: bool) -> None:
         """Find the next or previous incident or operation of a queue, and post ``MarkFound``."""
 
-        def do(number: int) -> None:
+        def post_mark(number: int) -> None:
             mark = self._pasts.find_mark(queue, at, forward=forward, stopped=lambda: number != self.number)
             self._receiver.post_message(MarkFound(number, mark))
 
-        self._start(do)
+        self._start(post_mark)
 
-    def _start(self, do: Callable[[int], None]) -> None:
+    def _start(self, read: Callable[[int], None]) -> None:
         self.number += 1
         number = self.number
 
         def run() -> None:
             with self._read_lock:
                 if number == self.number:
-                    do(number)
+                    read(number)
 
         start_daemon(run, "qmon-past")
 

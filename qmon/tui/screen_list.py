@@ -86,7 +86,7 @@ FLEET_ENTRIES: Final = (
         "0",
         "targets",
         "All targets, worst first",
-        "qmon.tui.fleet.targets:TargetsScreen",
+        "qmon.tui.fleet.targets_screen:TargetsScreen",
         covers_all_targets=True,
     ),
     ScreenEntry(
@@ -94,7 +94,7 @@ FLEET_ENTRIES: Final = (
         "8",
         "all queues",
         "Queues of all targets, worst first",
-        "qmon.tui.fleet.queues:AllQueuesScreen",
+        "qmon.tui.fleet.all_queues_screen:AllQueuesScreen",
         covers_all_targets=True,
     ),
 )

@@ -125,12 +125,12 @@ def _textual_colours(theme: Theme) -> dict[str, str]:
     background, cursor, text = given["background"], given["panel"], given["foreground"]
     towards = WHITE if theme.dark else Color(0, 0, 0)
 
-    def seen(colour: Color, least: float) -> Color:
+    def readable_colour(colour: Color, least: float) -> Color:
         grounds = (background, cursor) if least == _READABLE else (background,)
         steps = (colour.blend(towards, step / _STEPS) for step in range(_STEPS))
         return next((each for each in steps if min(_contrast(each, on) for on in grounds) >= least), towards)
 
-    text = seen(text, _READABLE)
+    text = readable_colour(text, _READABLE)
     drawn = {"push": given["primary"], "pop": given["success"], "depth": given["secondary"]}
     return {
         name: colour.hex6
@@ -140,17 +140,17 @@ def _textual_colours(theme: Theme) -> dict[str, str]:
             "cursor": cursor,
             "text": text,
             "strong": text.blend(towards, 0.5),
-            "muted": seen(text.blend(background, 0.3), _READABLE),
-            "faint": seen(text.blend(background, 0.6), _VISIBLE),
-            "critical": seen(given["error"], _READABLE),
-            "accent": seen(given["warning"], _READABLE),
-            "held": seen(given["primary"], _READABLE),
+            "muted": readable_colour(text.blend(background, 0.3), _READABLE),
+            "faint": readable_colour(text.blend(background, 0.6), _VISIBLE),
+            "critical": readable_colour(given["error"], _READABLE),
+            "accent": readable_colour(given["warning"], _READABLE),
+            "held": readable_colour(given["primary"], _READABLE),
             "on_badge": background,
             "area": given["secondary"].blend(background, 0.8),
-            "band": seen(text.blend(background, 0.5), _VISIBLE),
-            "stale": seen(text.blend(background, 0.35), _READABLE),
-            **{name: seen(colour, _READABLE) for name, colour in drawn.items()},
-            **{f"{name}_fill": seen(colour, _VISIBLE) for name, colour in drawn.items()},
+            "band": readable_colour(text.blend(background, 0.5), _VISIBLE),
+            "stale": readable_colour(text.blend(background, 0.35), _READABLE),
+            **{name: readable_colour(colour, _READABLE) for name, colour in drawn.items()},
+            **{f"{name}_fill": readable_colour(colour, _VISIBLE) for name, colour in drawn.items()},
         }.items()
     }
 

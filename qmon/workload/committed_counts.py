@@ -52,7 +52,7 @@ class Totals:
     popped_by: tuple[int, ...] = ()
 
     @property
-    def ready(self) -> int:
+    def ready_change(self) -> int:
         """The change in the number of ready messages."""
         return self.pushed - self.popped + self.returned + self.requeued
 
@@ -114,7 +114,9 @@ class CommittedCounts:
         with self._guard:
             for queue, now in totals.items():
                 points = self._points[queue]
-                points.append(CountPoint(at, now.pushed, now.popped, now.completed, self._base[queue] + now.ready))
+                points.append(
+                    CountPoint(at, now.pushed, now.popped, now.completed, self._base[queue] + now.ready_change)
+                )
                 if len(points) > 200 and points[100].at < at - KEEP_S:
                     del points[:100]
                 self._totals[queue] = now

@@ -20,7 +20,7 @@ from qmon.workload.committed_counts import COUNTED_FIELDS, CommittedCounts, Tota
 from qmon.workload.counter_slots import CounterField, Slots
 from qmon.workload.load_plan import PlannedFault, QueueLoad, processes_for, slots_needed
 from qmon.workload.member_thread import connect_as
-from qmon.workload.spec import Role, WorkerSpec
+from qmon.workload.spec import MemberRole, WorkerSpec
 from qmon.workload.worker_process import Crew, WorkerProcess
 from qmon.workload.workload_statements import WorkloadStatements
 
@@ -89,7 +89,7 @@ class Load:
         """The ids of the running worker processes."""
         return self._crew.pids
 
-    def pids_of(self, queue: str, role: Role) -> tuple[int, ...]:
+    def pids_of(self, queue: str, role: MemberRole) -> tuple[int, ...]:
         """Return the ids of the running worker processes of one role on one queue."""
         return self._crew.pids_of(queue, role)
 
@@ -136,7 +136,7 @@ class Load:
     ) -> None:
         self.stop()
 
-    def change_members(self, queue: str, role: Role, **changes: object) -> None:
+    def change_members(self, queue: str, role: MemberRole, **changes: object) -> None:
         """Change fields of ``MemberSpec`` for the members of a queue. ``rate`` is for all members together."""
         load = self._loads[queue]
         number = {"producer": load.producers, "consumer": load.consumers, "keeper": 1}[role]
@@ -145,7 +145,7 @@ class Load:
         with self._guard:
             self._crew.change_members(queue, role, changes)
 
-    def kill_members(self, queue: str, role: Role) -> None:
+    def kill_members(self, queue: str, role: MemberRole) -> None:
         """Kill processes of a queue with SIGKILL. After a second, the processes are started again."""
         with self._guard:
             self._crew.kill_members(queue, role)
@@ -160,12 +160,12 @@ class Load:
             raise BadInput(LoadText.NO_LOAD.render(queue=fault.queue, queues=", ".join(self._loads)))
 
     def _schedule(self, at: float, fault: PlannedFault) -> None:
-        def happen() -> None:
+        def start_and_reschedule() -> None:
             self._start_fault(fault)
             if fault.every_s is not None:
                 self._schedule(at + fault.every_s, fault)
 
-        self._run_later(at, happen)
+        self._run_later(at, start_and_reschedule)
 
     def _run_later(self, at: float, action: Callable[[], None]) -> None:
         with self._guard:
@@ -192,7 +192,7 @@ class Load:
                 case "no_consumers":
                     self._change_until(queue, "consumer", "rate", 0.0, end)
 
-    def _change_until(self, queue: str, role: Role, field: str, value: object, end: float) -> None:
+    def _change_until(self, queue: str, role: MemberRole, field: str, value: object, end: float) -> None:
         """Change a field of the members until ``end`` on our monotonic clock; then restore the load's value."""
         load = self._loads[queue]
         usual = load.pop_rate if (role, field) == ("consumer", "rate") else getattr(load, field)

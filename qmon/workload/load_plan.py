@@ -10,7 +10,7 @@ from qmon.engines.base import Target
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
 from qmon.model.texts import Text
-from qmon.workload.spec import MemberSpec, MemberWork, Role, WorkerSpec
+from qmon.workload.spec import MemberRole, MemberSpec, MemberWork, WorkerSpec
 from qmon.workload.workload_statements import check_drivable
 
 
@@ -95,7 +95,7 @@ class QueueLoad(MemberWork):
         if not 1 <= self.batch <= 10_000 or not 1 <= self.message_bytes <= 10_000_000:
             raise BadInput(LoadPlanText.SIZES)
 
-    def members_of(self, role: Role, first_slot: int) -> tuple[MemberSpec, ...]:
+    def members_of(self, role: MemberRole, first_slot: int) -> tuple[MemberSpec, ...]:
         """Return the members of one role. Their slots begin with ``first_slot``."""
         number = {"producer": self.producers, "consumer": self.consumers, "keeper": int(self.keeper)}[role]
         rate = {"producer": self.rate, "consumer": self.pop_rate, "keeper": None}[role]

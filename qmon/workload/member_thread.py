@@ -14,7 +14,7 @@ from qmon import system
 from qmon.engines import registry
 from qmon.engines.base import SILENCE_S, Bound, Connection, Session, Target
 from qmon.engines.sql import queries
-from qmon.errors import ConnectionLost, QmonError, Unreachable
+from qmon.errors import ConnectionFailed, ConnectionLost, QmonError
 from qmon.model.layout.layout import Layout
 from qmon.workload.counter_slots import CounterField, CounterSlot
 from qmon.workload.spec import MemberSpec
@@ -126,7 +126,7 @@ class Worker(abc.ABC):
         while not self.stop.is_set():
             try:
                 self.run_round(connection, statements)
-            except (ConnectionLost, Unreachable):
+            except (ConnectionLost, ConnectionFailed):
                 self.slot.add_count(CounterField.ERRORS)
                 return
             except QmonError:

@@ -12,7 +12,7 @@ from qmon.engines.secret import Secret
 from qmon.model.layout.layout import Layout, LayoutSource
 from qmon.model.layout.layout_io import layout_from_dict, layout_to_dict
 
-Role = Literal["producer", "consumer", "keeper"]
+MemberRole = Literal["producer", "consumer", "keeper"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class MemberSpec(MemberWork):
     """
 
     queue: str
-    role: Role
+    role: MemberRole
     application: str
     slot: int
     subscriber: int = 0

@@ -14,7 +14,7 @@ from pathlib import Path
 import qmon
 from qmon import system
 from qmon.redact import environment_without_secrets
-from qmon.workload.spec import MemberSpec, Role, WorkerSpec
+from qmon.workload.spec import MemberRole, MemberSpec, WorkerSpec
 
 
 def subprocess_environment() -> dict[str, str]:
@@ -38,7 +38,7 @@ class Crew:
         """The ids of the running processes."""
         return tuple(pid for each in (*self._processes, self._aside) if (pid := each.pid) is not None)
 
-    def pids_of(self, queue: str, role: Role) -> tuple[int, ...]:
+    def pids_of(self, queue: str, role: MemberRole) -> tuple[int, ...]:
         """Return the ids of running processes that have members of this role on this queue."""
         return tuple(pid for each in self._processes_of(queue, role) if (pid := each.pid) is not None)
 
@@ -52,7 +52,7 @@ class Crew:
         """Return the processes that should be running but are not."""
         return [each for each in self._processes if self._wanted and not each.is_running]
 
-    def change_members(self, queue: str, role: Role, changes: dict[str, object]) -> None:
+    def change_members(self, queue: str, role: MemberRole, changes: dict[str, object]) -> None:
         """Change ``qmon.workload.spec.CHANGEABLE`` fields of members. A dead process is restarted with the change."""
         for process in self._processes_of(queue, role):
             process.send_order("change", queue=queue, role=role, changes=changes)
@@ -62,7 +62,7 @@ class Crew:
         for process in self._processes_of(queue, "consumer"):
             process.send_order("crash", queue=queue)
 
-    def kill_members(self, queue: str, role: Role) -> None:
+    def kill_members(self, queue: str, role: MemberRole) -> None:
         """Use SIGKILL to kill the processes that have members of this role on this queue."""
         for process in self._processes_of(queue, role):
             process.kill()
@@ -82,7 +82,7 @@ class Crew:
         for process in every:
             process.wait_ended()
 
-    def _processes_of(self, queue: str, role: Role) -> list[WorkerProcess]:
+    def _processes_of(self, queue: str, role: MemberRole) -> list[WorkerProcess]:
         return [each for each in self._processes if each.has_member(queue, role)]
 
 

@@ -57,7 +57,7 @@ def test_every_contract_reports_a_violation(tmp_path: Path) -> None:
     (tmp_path / "qmon" / "__init__.py").touch()
     for name in ("errors", "redact", "log", "bundled", "files", "libraries", "manual", "system"):
         (tmp_path / "qmon" / f"{name}.py").touch()
-    upper = ("one_shot", "doctor", "alerting", "headless", "open", "poll", "state")
+    upper = ("one_shot", "probe_checks", "alerting", "headless", "open", "poll", "state")
     for name in (*upper, "background", "probes", "catalog", "source", "notify"):
         (tmp_path / "qmon" / "monitor" / f"{name}.py").write_text("import qmon.monitor.poll" if name == "state" else "")
     (tmp_path / "pyproject.toml").write_text((CHECKOUT / "pyproject.toml").read_text())

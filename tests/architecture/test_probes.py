@@ -14,7 +14,7 @@ from qmon.monitor.state.diagnosis import EVIDENCE_PROBES
 MONITOR: Final = Path(__file__).parents[2] / "qmon" / "monitor"
 # Modules that make the statements of the doctor.
 ASKED_BY_DOCTOR: Final = (
-    "doctor.py",
+    "probe_checks.py",
     "../model/probe_constants.py",
     "probes/queue_probes.py",
     "probes/row_locks.py",

@@ -19,8 +19,8 @@ from statistics import median, quantiles
 from typing import Final
 
 from qmon.config.config_file import Settings
+from qmon.demo.demo_runner import SETTINGS, run_scene_on
 from qmon.demo.embedded_server import EmbeddedServer
-from qmon.demo.runner import SETTINGS, run_scene_on
 from qmon.model.cost_budget import Budget
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout

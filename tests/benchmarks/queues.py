@@ -15,7 +15,7 @@ from qmon.model.layout.layout import Layout
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.open import open_poller
 from qmon.monitor.source import Event, SourceState
-from qmon.operate.install.install_queue import install_queue, read_registry
+from qmon.operate.install.install_queue import install_queue, read_installed_layouts
 
 TWELVE = ("status",) * 4 + ("fifo",) * 3 + ("batch_fast",) * 2 + ("naive",) + ("ring",) * 2
 
@@ -66,7 +66,7 @@ def installed_queues(target: Target) -> list[Layout]:
     postgres = engine_named("postgres")
     connection = postgres.connect(target, Session("setup"))
     try:
-        return list(read_registry(connection, postgres).values())
+        return list(read_installed_layouts(connection, postgres).values())
     finally:
         connection.close()
 

@@ -19,7 +19,7 @@ from qmon.cli.target_session import ConnectedTarget
 from qmon.config.chosen_target import TargetText, find_target
 from qmon.config.config_file import Config
 from qmon.engines.postgres.postgres_errors import PostgresErrorText
-from qmon.errors import Unreachable
+from qmon.errors import ConnectionFailed
 from qmon.model.snapshot import Snapshot
 from qmon.recording.format.codec import decode
 from tests.cli.calling import call
@@ -145,7 +145,7 @@ def test_without_a_target_or_with_one_that_fails_there_is_a_bundle_all_the_same(
 @pytest.mark.server
 def test_a_target_that_cannot_be_polled_is_said_with_its_reason() -> None:
     gone = find_target("postgresql://a@127.0.0.1:1/d", Config(Path("qmon.toml")), {}).target
-    with pytest.raises(Unreachable, match=pattern(PostgresErrorText.REFUSED)):
+    with pytest.raises(ConnectionFailed, match=pattern(PostgresErrorText.REFUSED)):
         poll_once(cast(ConnectedTarget, SimpleNamespace(target=gone, configured=())))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from qmon.errors import BadInput, Unreachable
+from qmon.errors import BadInput, ConnectionFailed
 from qmon.monitor.source import Phase, SourceState
 from qmon.recording.format.codec import encode
 from qmon.recording.format.records import Line, SessionLine, encode_line
@@ -78,7 +78,7 @@ def test_a_server_that_drips_is_given_up_before_the_first_line(
 ) -> None:
     monkeypatch.setattr(reading, "CONNECT_S", 0.3)
     monkeypatch.setattr(reading, "LOST_AFTER_S", 0.3)
-    with answering(begin, forever=drip) as (url, asked), pytest.raises((Unreachable, BadInput)):
+    with answering(begin, forever=drip) as (url, asked), pytest.raises((ConnectionFailed, BadInput)):
         opened(url)
     assert asked
 

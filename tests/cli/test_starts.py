@@ -84,11 +84,11 @@ def test_a_recording_begins_and_ends_without_a_server(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the demo does not run here")
 def test_the_demo_without_a_terminal_is_refused_before_anything_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    from qmon.demo import runner
+    from qmon.demo import demo_runner
 
     begun: list[str] = []
     monkeypatch.setattr("sys.__stdin__", io.StringIO())
-    monkeypatch.setattr(runner, "EmbeddedServer", lambda **_: begun.append("a server"))
+    monkeypatch.setattr(demo_runner, "EmbeddedServer", lambda **_: begun.append("a server"))
     done = call("demo")
     assert (done.exit_code, begun) == (2, [])
     assert has(done.stderr, TerminalText.NO_TERMINAL, stream="input", alternative=ConnectText.WITHOUT_TERMINAL)

@@ -12,7 +12,7 @@ import time
 from typing import Final
 
 from qmon.engines.base import Connection, Value
-from qmon.errors import QueryFailed, Unreachable
+from qmon.errors import ConnectionFailed, QueryFailed
 from qmon.model.layout.layout import Layout
 from qmon.workload.workload_statements import WorkloadStatements
 from tests.contract.anywhere import Place, Row, execute, message, rolled_back, rows
@@ -97,7 +97,7 @@ class Crowd:
         try:
             work = self._push_all if name.startswith("producer") else self._pop_on
             while True:
-                with contextlib.suppress(Unreachable), self.place.opened(application=name) as connection:
+                with contextlib.suppress(ConnectionFailed), self.place.opened(application=name) as connection:
                     work(connection, name)
                     break
         except BaseException as problem:

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from qmon.engines.base import Connection, EngineName
-from qmon.errors import QmonError, QueryFailed, Unreachable
+from qmon.errors import ConnectionFailed, QmonError, QueryFailed
 from tests.contract.anywhere import Place, execute, rows
 from tests.contract.watching import target_of
 
@@ -142,7 +142,7 @@ class Server:
         self._url = url
         self._ways = WAYS[str(target_of(url).engine)]
         self._roles: frozenset[str] = frozenset()
-        _again(self._there, Unreachable, _STARTING_S)
+        _again(self._there, ConnectionFailed, _STARTING_S)
 
     @contextlib.contextmanager
     def database(self, options: Sequence[str] = (), ending: str = "") -> Iterator[Place]:

@@ -9,7 +9,7 @@ from qmon.demo.account import Account
 from qmon.demo.demo_folder import DemoFolder
 from qmon.demo.embedded_server import SUPERUSER, EmbeddedServer
 from qmon.demo.programs import last_lines
-from qmon.errors import Unreachable
+from qmon.errors import ConnectionFailed
 from tests.facts import query, wait_until
 
 
@@ -39,7 +39,7 @@ class Standby(EmbeddedServer):
         made = self._require_programs()._start_program("pg_basebackup", [*where, *options], -1)
         said, _ = made.communicate()
         if made.returncode:
-            raise Unreachable(f"pg_basebackup failed: {last_lines(said)}")
+            raise ConnectionFailed(f"pg_basebackup failed: {last_lines(said)}")
 
     def caught_up(self, database: str) -> None:
         """Wait until everything the primary has written is replayed here."""

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 import pytest
 
 from qmon.monitor.catalog.resolve import resolve_queues
-from qmon.operate.install.control_setup import Role, plan_control_setup, run_setup
+from qmon.operate.install.control_setup import ControlRole, plan_control_setup, run_setup
 from tests.facts import query
 from tests.queues import ENGINE, opened
 
 
-def set_up(url: str, role: Role) -> None:
+def set_up(url: str, role: ControlRole) -> None:
     """Run ``qmon setup`` as the owner of the database."""
     with opened(url) as connection:
         resolved = resolve_queues(connection, ENGINE, [], by_shape=False, readable_only=False)
@@ -24,7 +24,7 @@ def set_up(url: str, role: Role) -> None:
 
 
 @contextlib.contextmanager
-def login(url: str, role: Role) -> Iterator[str]:
+def login(url: str, role: ControlRole) -> Iterator[str]:
     """Yield the URL of the database for a new login that has only this role."""
     name = f"{role}_{secrets.token_hex(4)}"
     query(url, f"CREATE ROLE {name} LOGIN IN ROLE qmon_{role}")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from qmon.demo.embedded_server import EmbeddedServer
-from qmon.errors import QmonError, Unreachable
+from qmon.errors import ConnectionFailed, QmonError
 from qmon.model.operation_records import Choice, OperationResult, OperationState, OwnerState, Progress
 from qmon.operate.audit import AuditFailed
 from qmon.operate.run import running_operation
@@ -96,7 +96,7 @@ def test_a_connection_cut_in_the_middle_interrupts(database: str, tmp_path: Path
         assert query(database, cut) == [(True,)]
         wait_until(lambda: query(database, cut) == [], what="the session is gone")
 
-    assert isinstance(struck(victim, act, blow), Unreachable)
+    assert isinstance(struck(victim, act, blow), ConnectionFailed)
     finished(victim, act, interrupted(victim, act))
 
 
@@ -113,7 +113,7 @@ def test_a_server_that_goes_in_the_middle_interrupts(own_server: EmbeddedServer,
     for act in ACTS:
         victim.fill(act)
         problem = struck(victim, act, own_server.stop if way == "stop" else own_server.kill)
-        assert isinstance(problem, Unreachable)
+        assert isinstance(problem, ConnectionFailed)
         own_server.start()
         wait_until(lambda: _answers(own_server.url()), what="the server answers again")
         finished(victim, act, interrupted(victim, act))

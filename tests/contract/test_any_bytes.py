@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from qmon.demo.embedded_server import EmbeddedServer
-from qmon.engines.any_bytes import bytes_from_text
+from qmon.engines.odbc import bytes_from_text
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.operation_records import Choice, OperationState, OwnerState
 from qmon.model.samples.listing_samples import PageRequest

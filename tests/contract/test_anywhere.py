@@ -8,8 +8,8 @@ import pytest
 
 from qmon.engines.base import Connection, Value
 from qmon.engines.sql import queries
-from qmon.monitor.doctor import read_rights, run_checkup
-from qmon.operate.install.install_queue import read_registry, uninstall_queue
+from qmon.monitor.probe_checks import check_rights, run_checkup
+from qmon.operate.install.install_queue import read_installed_layouts, uninstall_queue
 from qmon.workload.workload_statements import WorkloadStatements
 from tests.contract.anywhere import Place, execute, message, rolled_back, rows
 from tests.contract.watching import watching
@@ -27,7 +27,7 @@ def test_every_design_is_installed_pushed_to_popped_from_and_taken_away(place: P
             popped = [place.pop(connection, layout) for _ in range(4)]
             assert [row is not None for row in popped] == [True, True, True, False], design
             uninstall_queue(connection, place.engine, design)
-        assert read_registry(connection, place.engine) == {}
+        assert read_installed_layouts(connection, place.engine) == {}
 
 
 @pytest.mark.each_form
@@ -138,7 +138,7 @@ def test_every_probe_of_every_design_works(place: Place) -> None:
         assert named[of_tables].object
         assert named[of_tables].value in values
         assert {check.queue for check in checks if check.queue} == set(designs)
-        assert all(right.held for right in read_rights(connection, place.engine))
+        assert all(right.held for right in check_rights(connection, place.engine))
 
 
 @pytest.mark.each_form

@@ -11,7 +11,7 @@ import pytest
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.reasons import Reason
 from qmon.model.view import QueueView, View
-from qmon.monitor.doctor import read_rights, run_checkup
+from qmon.monitor.probe_checks import check_rights, run_checkup
 from tests.contract.anywhere import Place, execute, rolled_back, rows
 from tests.contract.anywhere_server import FORMS, Login, Server
 from tests.contract.anywhere_sql import JOBS_WITH_OWNERS, MASK, MAY_SEE_STATE, MAY_SELECT
@@ -47,7 +47,7 @@ def reader(anywhere: Server, place: Place, *more: str) -> Iterator[Login]:
 def held(login: Login) -> set[str]:
     """Return the rights of this login as ``qmon doctor`` shows them."""
     with login.place.opened("doctor", watch=True) as connection:
-        return {right.name for right in read_rights(connection, login.place.engine) if right.held}
+        return {right.name for right in check_rights(connection, login.place.engine) if right.held}
 
 
 def of_rows(queue: QueueView) -> tuple[float | None, ...]:

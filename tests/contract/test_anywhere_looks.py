@@ -19,7 +19,7 @@ from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.discovery.candidates import discover_queues
 from qmon.monitor.catalog.relation_kind import RelationText
 from qmon.monitor.catalog.resolve import resolve_queues
-from qmon.monitor.doctor import run_checkup
+from qmon.monitor.probe_checks import run_checkup
 from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.probe_statements import ProbeStatement, StatementCache
 from qmon.monitor.probes.queue_probes import QueueSpec

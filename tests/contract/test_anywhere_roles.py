@@ -15,7 +15,7 @@ import pytest
 from qmon.errors import BadInput, PermissionMissing, QueryFailed
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import Choice, OperationState, OwnerState, Side
-from qmon.monitor.doctor import read_rights, run_checkup
+from qmon.monitor.probe_checks import check_rights, run_checkup
 from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, ArchiveText, check_can_archive
 from qmon.operate.actions.requeue_sessions import RequeueSessionsText
 from qmon.operate.operator import Operator
@@ -233,7 +233,7 @@ def give_what_is_asked_for(anywhere: Server, place: Place, somebody: Login) -> N
     The right to end sessions is left out.
     """
     with somebody.place.opened("doctor", watch=True) as connection:
-        asked = [right.grant for right in read_rights(connection, place.engine) if not right.held]
+        asked = [right.grant for right in check_rights(connection, place.engine) if not right.held]
         for grant in (grant for grant in asked if not re.search("CONNECTION|signal", grant)):
             if "SERVER" in grant:
                 anywhere.run(grant)
@@ -242,7 +242,7 @@ def give_what_is_asked_for(anywhere: Server, place: Place, somebody: Login) -> N
     with somebody.place.opened("doctor", watch=True) as connection:
         checks = run_checkup(connection, place.engine, ()).checks
         assert [each for each in checks if each.problem and not each.expected] == []
-        left = [right.grant for right in read_rights(connection, place.engine) if not right.held]
+        left = [right.grant for right in check_rights(connection, place.engine) if not right.held]
         assert [grant for grant in left if not re.search("CONNECTION|signal", grant)] == []
 
 

@@ -13,7 +13,7 @@ from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableNam
 from qmon.model.operation_records import Choice
 from qmon.monitor.catalog.proposed_indexes import propose_indexes
 from qmon.monitor.catalog.resolve import resolve_queues
-from qmon.monitor.doctor import read_rights
+from qmon.monitor.probe_checks import check_rights
 from qmon.operate.actions.archiver import check_can_archive
 from qmon.operate.install.install_queue import prepare_install
 from qmon.operate.install.install_script import install_script
@@ -103,7 +103,7 @@ def test_rights_are_known_in_a_database_whose_name_has_a_dot_and_a_bracket(anywh
     with anywhere.database(ending=".b]") as place:
         layout = made(place, "nvarchar(100)")
         with place.opened("rights", watch=True) as connection:
-            assert all(right.held for right in read_rights(connection, place.engine))
+            assert all(right.held for right in check_rights(connection, place.engine))
         assert Operator(place.context(tmp_path)).requeue(layout, Choice(state="dead")).plan.count == 1
 
 

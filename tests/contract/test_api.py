@@ -10,7 +10,7 @@ import pytest
 
 from qmon.api import OpenTarget, apply, open_target
 from qmon.engines.postgres.postgres_errors import PostgresErrorText
-from qmon.errors import BadInput, Unreachable
+from qmon.errors import BadInput, ConnectionFailed
 from qmon.model.operation_records import Choice
 from tests.cli.calling import call
 from tests.contract.tables import JOBS, make
@@ -68,7 +68,7 @@ def test_the_status_is_that_of_the_command(shop: str) -> None:
 def test_what_is_not_there_is_said(shop: str) -> None:
     with pytest.raises(BadInput, match="there is no queue 'job' here"):
         open_target(shop).layout("job")
-    with pytest.raises(Unreachable, match=pattern(PostgresErrorText.REFUSED)):
+    with pytest.raises(ConnectionFailed, match=pattern(PostgresErrorText.REFUSED)):
         open_target("postgresql://me@127.0.0.1:1/none")
 
 

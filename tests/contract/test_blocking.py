@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qmon.demo.embedded_server import EmbeddedServer
-from qmon.model.waits.lock_chains import LockChainLine, LockChains, Role
+from qmon.model.waits.lock_chains import LockChainLine, LockChains, LockRole
 from qmon.model.waits.queue_lock import QueueLockText
 from qmon.monitor.source import Focus
 from qmon.operate.actions.end_session import EndSessionText
@@ -78,7 +78,7 @@ def test_a_chain_with_a_sleeping_session_on_top(url: str) -> None:
         assert drawn(found, s) == ["a", ".b", "..c"]
         top, middle = place(found, a), place(found, b)
         began = query(url, "SELECT extract(epoch FROM backend_start)::float8 FROM pg_stat_activity WHERE pid = ?", a)
-    assert (top.role, top.blocks, top.directly) == (Role.IDLE, 2, 1)
+    assert (top.role, top.blocks, top.directly) == (LockRole.IDLE, 2, 1)
     assert (top.session.application, top.session.login, top.session.host) == ("app-7", "postgres", "this server")
     assert top.session.started_at == pytest.approx(began[0][0], abs=1e-5)
     assert (top.session.transaction_s or 0) >= (middle.session.waiting_s or 0) >= 0
@@ -134,7 +134,7 @@ def test_a_prepared_transaction_blocks_under_its_name(url: str) -> None:
             found = seen(watched, 2)
             heads = {head.session.gid: head for head in found.heads}
             assert set(heads) == {"pay-1", "pay 'two'"}
-            assert {head.role for head in found.heads} == {Role.PREPARED}
+            assert {head.role for head in found.heads} == {LockRole.PREPARED}
             assert (heads["pay-1"].session.session, heads["pay-1"].session.login) == (0, "postgres")
             assert (heads["pay-1"].session.transaction_s or 0) > 0
             assert heads["pay-1"].blocks == 2

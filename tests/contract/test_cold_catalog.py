@@ -11,7 +11,7 @@ import pytest
 
 from qmon.engines.base import Bound, Connection, Session, Statement
 from qmon.engines.registry import engine_for
-from qmon.errors import Unreachable
+from qmon.errors import ConnectionFailed
 from qmon.monitor.catalog.resolve import NO_QUEUES, Resolved
 from qmon.monitor.one_shot import OneShotText, view_over
 from qmon.monitor.poll.poller import READING, Poller, PollerText
@@ -88,7 +88,7 @@ def test_a_look_tries_once_more_and_says_so(database: str, holder: pyodbc.Connec
 
 def test_a_look_gives_up_after_the_second_try_with_the_reason(database: str, holder: pyodbc.Connection) -> None:
     told: list[str] = []
-    with pytest.raises(Unreachable, match="catalog/trust"):
+    with pytest.raises(ConnectionFailed, match="catalog/trust"):
         view_over(target_of(database), over_s=0.5, report=told.append)
     assert len(told) == 1
 

@@ -15,7 +15,7 @@ from qmon.model.texts import Text
 from qmon.model.view import View
 from qmon.monitor.catalog.column_zones import ZoneText
 from qmon.monitor.catalog.complete_layout import CompletionText
-from qmon.monitor.catalog.found_groups import FoundGroupText
+from qmon.monitor.catalog.group_resolution import GroupResolutionText
 from qmon.monitor.catalog.resolve import Resolved, resolve_queues
 from tests.contract.groups import configured
 from tests.contract.hostile_names import EVIL, QUOTED
@@ -117,7 +117,7 @@ def test_a_number_beyond_all_times_means_never(unit: str, database: str) -> None
         (
             "timestamptz",
             'attempts = "trys"\n',
-            FoundGroupText.NO_COLUMN,
+            GroupResolutionText.NO_COLUMN,
             {"table": "public.jobs", "column": "trys", "hint": KeyText.DID_YOU_MEAN.render(word="tries")},
         ),
     ],
@@ -226,7 +226,7 @@ def test_queues_of_a_library_are_shown_beside_configured_ones_where_it_is_named(
     assert {queue.name for queue in seen(database, own + named.format("oban"), 2).queues} == {"jobs", "oban/mails"}
     missing = resolved(database, own + named.format("river"))
     assert [each.reason for each in missing.problems] == [
-        FoundGroupText.LIBRARY.render(library="river", reason=FoundGroupText.NOT_FOUND)
+        GroupResolutionText.LIBRARY.render(library="river", reason=GroupResolutionText.NOT_FOUND)
     ]
     theirs = own.replace('"jobs"', '"oban_jobs"') + 'id = "id"\nqueue = "queue"\n'
     both = resolved(database, theirs + named.format("oban"))

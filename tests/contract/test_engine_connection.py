@@ -17,7 +17,7 @@ from qmon.engines.driver_calls import DriverCallText
 from qmon.engines.odbc import OdbcText
 from qmon.engines.postgres.postgres_errors import PostgresErrorText
 from qmon.engines.result_records import ResultText
-from qmon.errors import BadInput, ConnectionLost, DeadlineExceeded, PermissionMissing, QmonError, QueryFailed
+from qmon.errors import BadInput, ConnectionLost, PermissionMissing, QmonError, QueryFailed, StatementStopped
 from tests.contract.engines import open_target, opened, sql
 from tests.facts import query, wait_until
 from tests.wordings import pattern
@@ -179,7 +179,7 @@ def test_rows_affected_are_counted(connection: Connection) -> None:
 
 def test_a_deadline_ends_the_statement_not_the_connection(database: str) -> None:
     with opened(database, Session("poll", statement_timeout_s=0.05)) as connection:
-        with pytest.raises(DeadlineExceeded) as caught:
+        with pytest.raises(StatementStopped) as caught:
             connection.fetch(sql("SELECT pg_sleep(60) AS s"))
         assert (caught.value.sqlstate, caught.value.query) == ("57014", "test/statement")
         assert is_good(connection)
@@ -190,7 +190,7 @@ def test_waiting_for_a_lock_has_its_own_deadline(database: str) -> None:
     with opened(database) as holder, opened(database, Session("poll", lock_timeout_s=0.02)) as connection:
         with holder.transaction():
             holder.execute(sql("LOCK TABLE t"))
-            with pytest.raises(DeadlineExceeded, match=pattern(PostgresErrorText.LOCK_TIMEOUT)):
+            with pytest.raises(StatementStopped, match=pattern(PostgresErrorText.LOCK_TIMEOUT)):
                 connection.fetch(sql("SELECT i FROM t"))
         assert is_good(connection)
 
@@ -201,7 +201,7 @@ def test_another_thread_cancels(connection: Connection, database: str) -> None:
         wait_until(lambda: runs(database, connection.session_id))
         connection.cancel()
         thread.join(120)
-        assert isinstance(out[0], DeadlineExceeded)
+        assert isinstance(out[0], StatementStopped)
         assert is_good(connection)
 
 
@@ -224,7 +224,7 @@ def test_a_cancel_at_any_moment_leaves_whole_results_or_none(connection: Connect
         begun.release()
         try:
             outcomes.append([len(rows.rows) for rows in connection.fetch_batch(asked)])
-        except DeadlineExceeded:
+        except StatementStopped:
             outcomes.append([])
     done.set()
     begun.release()
@@ -243,7 +243,7 @@ def test_a_frozen_server_is_survived() -> None:
         server.thaw()
         for one in (canceller, thread):
             one.join(120)
-        assert isinstance(out[0], DeadlineExceeded)
+        assert isinstance(out[0], StatementStopped)
         assert is_good(connection)
         connection.close()
 

@@ -21,7 +21,15 @@ from qmon.engines.base import Session
 from qmon.engines.drivers import DriverText
 from qmon.engines.postgres.postgres_engine import PostgresText
 from qmon.engines.postgres.postgres_errors import PostgresErrorText
-from qmon.errors import BadInput, MissingDriver, NoConnectionLeft, PasswordNeeded, QmonError, Unreachable, WrongPassword
+from qmon.errors import (
+    BadInput,
+    ConnectionFailed,
+    MissingDriver,
+    NoConnectionLeft,
+    PasswordNeeded,
+    QmonError,
+    WrongPassword,
+)
 from qmon.model.config_reader import KeyText
 from qmon.model.texts import Text
 from tests.contract.engines import open_target, opened, sql, target
@@ -60,7 +68,7 @@ def url(server: EmbeddedServer, user: str, password: str = "", database: str = "
     return f"postgresql://{user}{secret}@127.0.0.1:{server.port}/{database}{more}"
 
 
-def refusal(text: str, kind: type[QmonError] = Unreachable, session: Session = QUICK) -> QmonError:
+def refusal(text: str, kind: type[QmonError] = ConnectionFailed, session: Session = QUICK) -> QmonError:
     """Return the error of connecting: one line that begins with the target's name."""
     with pytest.raises(kind) as caught:
         open_target(text, session)
@@ -77,7 +85,7 @@ def place(port: int) -> str:
 
 def check(problem: QmonError, expected: Text, /, *, retryable: bool, **fields: object) -> None:
     assert has(problem, expected, **fields)
-    assert isinstance(problem, Unreachable)
+    assert isinstance(problem, ConnectionFailed)
     assert problem.retryable is retryable
 
 
@@ -108,7 +116,7 @@ def test_what_the_server_refuses_for_good(
 ) -> None:
     problem = refusal(
         url(guarded, user, password, database),
-        WrongPassword if text is PostgresErrorText.BAD_CREDENTIALS else Unreachable,
+        WrongPassword if text is PostgresErrorText.BAD_CREDENTIALS else ConnectionFailed,
     )
     check(problem, text, retryable=False, **fields)
     assert password not in str(problem)
@@ -140,7 +148,7 @@ def test_a_password_of_any_characters_opens(guarded: EmbeddedServer) -> None:
 
 
 def test_no_traceback_shows_the_password(guarded: EmbeddedServer) -> None:
-    with pytest.raises(Unreachable) as caught:
+    with pytest.raises(ConnectionFailed) as caught:
         open_target(url(guarded, "joe", "wrong-hush"))
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
@@ -176,10 +184,10 @@ def test_no_access_rule_lets_us_in(guarded: EmbeddedServer) -> None:
     wait_until(lambda: _refused(url(guarded, "joe", PASSWORD)) is None, what="the rules are back")
 
 
-def _refused(text: str) -> Unreachable | None:
+def _refused(text: str) -> ConnectionFailed | None:
     try:
         open_target(text, QUICK).close()
-    except Unreachable as problem:
+    except ConnectionFailed as problem:
         return problem
     return None
 

@@ -11,7 +11,7 @@ import pytest
 
 from qmon.engines.postgres.postgres_errors import PostgresErrorText
 from qmon.errors import NoConnectionLeft
-from qmon.monitor.doctor import CheckupText
+from qmon.monitor.probe_checks import CheckupText
 from qmon.operate.operator_context import ContextText, create_context
 from tests.cli.calling import call, recording
 from tests.contract.watching import installed, target_of, watching

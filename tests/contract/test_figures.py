@@ -9,7 +9,7 @@ import pytest
 
 from qmon.errors import QueryFailed
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
-from qmon.model.report import status_object
+from qmon.model.status_report import status_object
 from qmon.model.view import QueueView
 from qmon.monitor.background.scan_counts import ScanCounts
 from qmon.monitor.background.slow_tasks import HeadTask

@@ -32,7 +32,7 @@ def test_closed_while_it_connects_it_never_polls_and_leaves_no_connection(
 
     monkeypatch.setattr(headless, late, closed_meanwhile)
     heard: list[Event | Target | Connection] = []
-    poller = HeadlessPoller(target_of(database), (), interval_s=0.5, opened=heard.append)
+    poller = HeadlessPoller(target_of(database), (), interval_s=0.5, on_open=heard.append)
     poller.start(heard.append)
     assert reached.wait(30)
     assert query(database, OPEN) == [(1,)]

@@ -15,7 +15,7 @@ from qmon.operate.install.install_queue import (
     InstallText,
     available_designs,
     install_queue,
-    read_registry,
+    read_installed_layouts,
     uninstall_queue,
 )
 from qmon.operate.install.object_names import NameText, object_slots
@@ -51,7 +51,7 @@ def test_a_design_is_installed_recorded_and_taken_away_without_a_trace(database:
     before = listing(database)
     with opened(database) as connection:
         installed = install_queue(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
-        assert read_registry(connection, ENGINE) == {"orders": installed.layout}
+        assert read_installed_layouts(connection, ENGINE) == {"orders": installed.layout}
         files = queries.design_files("postgres", design, connection.version)
         made = {str(each.name).removeprefix("public.") for each in installed.created}
         expected = {"orders" if slot == "table" else f"orders_{slot}" for slot in object_slots(files)}
@@ -62,7 +62,7 @@ def test_a_design_is_installed_recorded_and_taken_away_without_a_trace(database:
         assert {verb for verb, _ in installed.layout.routines} >= {"push", "pop"}
         again = uninstall_queue(connection, ENGINE, "orders")
         assert again.removed == installed.created
-        assert read_registry(connection, ENGINE) == {}
+        assert read_installed_layouts(connection, ENGINE) == {}
     assert listing(database) == before
 
 
@@ -71,7 +71,7 @@ def test_any_name_works(database: str, design: str, queue: str) -> None:
     before = listing(database)
     with opened(database) as connection:
         layout = install_queue(connection, ENGINE, design, schema="public", queue=queue, ring_size=16).layout
-        assert read_registry(connection, ENGINE)[queue] == layout
+        assert read_installed_layouts(connection, ENGINE)[queue] == layout
         assert call(connection, layout, "push", "'hello'")
         rows = call(connection, layout, "pop")
         number, payload = (None if design == "heap" else 1), (b"hello" if design in BYTES else "hello")
@@ -107,7 +107,7 @@ def test_whatever_is_in_the_way_stays_and_nothing_is_installed(database: str, ob
     with opened(database) as connection:
         with pytest.raises(BadInput, match=pattern(InstallText.EXISTS, queue="orders")):
             install_queue(connection, ENGINE, "batch_fast", schema="public", queue="orders")
-        assert read_registry(connection, ENGINE) == {}
+        assert read_installed_layouts(connection, ENGINE) == {}
     assert listing(database) == before
     assert query(database, "SELECT to_regnamespace('qmon')::text") == [(None,)]
 
@@ -160,7 +160,7 @@ def test_one_name_in_two_schemas_is_refused_since_the_registry_goes_by_name(data
         with pytest.raises(BadInput, match=pattern(InstallText.OTHER_TABLE)):
             install_queue(connection, ENGINE, "fifo", schema="other", queue="orders")
         assert listing(database) == before
-        assert read_registry(connection, ENGINE)["orders"].table == TableName("public", "orders")
+        assert read_installed_layouts(connection, ENGINE)["orders"].table == TableName("public", "orders")
 
 
 @pytest.mark.parametrize("design", DESIGNS)
@@ -175,7 +175,7 @@ def test_uninstall_refuses_while_something_else_depends_on_it(database: str, des
             with pytest.raises(BadInput, match=pattern(InstallText.DEPENDENT, queue="orders")):
                 uninstall_queue(connection, ENGINE, "orders")
             assert listing(database) == before
-            assert "orders" in read_registry(connection, ENGINE)
+            assert "orders" in read_installed_layouts(connection, ENGINE)
             query(database, "DROP VIEW seen")
         query(database, "CREATE FUNCTION orders_pop(text, text) RETURNS text LANGUAGE sql AS 'SELECT $1'")
         uninstall_queue(connection, ENGINE, "orders")
@@ -202,7 +202,7 @@ def test_uninstall_finishes_what_somebody_began_by_hand(database: str) -> None:
         install_queue(connection, ENGINE, "ring", schema="public", queue="orders", ring_size=16)
         query(database, "DROP TABLE orders")
         uninstall_queue(connection, ENGINE, "orders")
-        assert read_registry(connection, ENGINE) == {}
+        assert read_installed_layouts(connection, ENGINE) == {}
     assert listing(database) == []
 
 

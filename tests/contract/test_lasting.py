@@ -14,7 +14,7 @@ import pytest
 
 from qmon.engines.base import Bound, Rows, Statement, Value
 from qmon.engines.odbc import OdbcConnection
-from qmon.errors import DeadlineExceeded, QueryFailed
+from qmon.errors import QueryFailed, StatementStopped
 from tests.facts import connected, query, wait_until
 
 ECHO = Statement("test/echo", "? AS asked, CAST(? AS text) AS value, 1 / CAST(? AS int) AS one", ("value", "by"), ())
@@ -93,7 +93,7 @@ def test_a_list_that_runs_can_be_cancelled_and_asked_for_anew(connection: OdbcCo
         return connection.fetch_list([Bound(slow, {"value": "a", "by": 1, "s": seconds})], [True])
 
     def run() -> None:
-        with pytest.raises(DeadlineExceeded):
+        with pytest.raises(StatementStopped):
             asked(600.0)
         ended.set()
 

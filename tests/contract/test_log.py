@@ -18,7 +18,7 @@ from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.base import Bound, Session, Statement
 from qmon.engines.postgres.postgres_errors import PostgresErrorText
 from qmon.engines.registry import engine_for
-from qmon.errors import QueryFailed, Unreachable
+from qmon.errors import ConnectionFailed, QueryFailed
 from qmon.monitor.source import Phase
 from tests.cli.calling import call
 from tests.contract.watching import connect, installed, watching
@@ -47,7 +47,7 @@ def own_server() -> Iterator[EmbeddedServer]:
 def test_a_wrong_password_is_refused_and_not_in_the_log(own_server: EmbeddedServer, kept: Path) -> None:
     url = f"postgresql://joe:{quote(WRONG, safe='')}@127.0.0.1:{own_server.port}/postgres"
     target = find_target(url, Config(Path("none"))).target
-    with pytest.raises(Unreachable) as refused:
+    with pytest.raises(ConnectionFailed) as refused:
         engine_for(target).connect(target, Session("test"))
     logging.getLogger("qmon").error("refused %s %s", url, WRONG, exc_info=refused.value)
     text = kept.read_text()

@@ -6,8 +6,8 @@ from qmon.model.cost_budget import Budget
 from qmon.model.view import View
 from qmon.tui.queue.queue_panel import unknown_items
 from qmon.tui.shared.header import header_lines
+from qmon.tui.shown_state import Shown
 from qmon.tui.spans import Line
-from qmon.tui.status import Shown
 from tests.contract.crowd import crowded
 from tests.contract.watching import ROOMY, installed, watching
 from tests.facts import connected, wait_until

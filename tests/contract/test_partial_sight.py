@@ -18,11 +18,11 @@ from qmon.engines.result_records import to_records
 from qmon.errors import PermissionMissing
 from qmon.model.layout.layout import Clients, Layout, StateColumn, TableName
 from qmon.model.reasons import Reason
-from qmon.model.report import status_object
 from qmon.model.samples.polled_samples import WriterSample
 from qmon.model.snapshot import SESSIONS_PROBE
+from qmon.model.status_report import status_object
 from qmon.model.view import View
-from qmon.model.waits.lock_chains import Role
+from qmon.model.waits.lock_chains import LockRole
 from qmon.monitor.background import scan_counts
 from qmon.monitor.catalog.discovery.candidates import CandidateText
 from qmon.monitor.one_shot import view_over
@@ -80,7 +80,7 @@ def test_a_role_that_sees_no_other_session_is_shown_the_lock_chain_and_no_zeros(
         view = watched.view(lambda v: v.server.blocking is not None and v.server.blocking.waiters == 1, polls=3)
         assert view.server.blocking is not None
         top, below = view.server.blocking.places
-        assert (top.key, top.role, below.key) == ((blocker, ""), Role.RUNNING, (waiter, ""))
+        assert (top.key, top.role, below.key) == ((blocker, ""), LockRole.RUNNING, (waiter, ""))
         assert below.session.object == "table public.fifo"
         assert (view.server.waits, view.server.waiting, view.server.horizon) == (None, None, None)
         assert "pg_read_all_stats" in the_reason(view)

@@ -21,13 +21,13 @@ from pathlib import Path
 from qmon.model.operation_records import Side
 from qmon.operate.context import Permission
 from qmon.operate.operator import Operator
-from qmon.operate.install.install_queue import read_registry
+from qmon.operate.install.install_queue import read_installed_layouts
 from tests.contract.operating import desk_at
 from tests.queues import ENGINE, opened
 
 url, folder = sys.argv[1], Path(sys.argv[2])
 with opened(url) as connection:
-    layout = read_registry(connection, ENGINE)["orders"]
+    layout = read_installed_layouts(connection, ENGINE)["orders"]
 prepared = Operator(desk_at(url, folder)).pause(layout, Side.PRODUCERS, for_s=3)
 prepared.apply(Permission("a test"), lambda progress: None, lambda: os.kill(os.getpid(), signal.SIGKILL))
 """

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from qmon.model.report import status_object
+from qmon.model.status_report import status_object
 from qmon.workload.load_driver import Load
 from qmon.workload.load_plan import PlannedFault, QueueLoad
 from tests.contract.watching import installed, target_of, watching

@@ -15,7 +15,7 @@ from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.operation_records import Choice, OperationResult, OperationState, OperationText, UndoState
 from qmon.operate.actions.requeue import RequeueText
 from qmon.operate.context import Permission, ReadOnly
-from qmon.operate.install.install_queue import InstallText, install_queue, read_registry
+from qmon.operate.install.install_queue import InstallText, install_queue, read_installed_layouts
 from qmon.operate.operator import Operator
 from qmon.operate.plan.allowed_actions import NotAllowed
 from qmon.operate.plan.selection import ChoiceText
@@ -83,7 +83,7 @@ def test_how_many_attempts_there_are_is_said_at_installation_or_in_the_configura
 ) -> None:
     with opened(database) as connection:
         layout = install_queue(connection, ENGINE, design, schema="public", queue="orders", max_attempts=2).layout
-        assert read_registry(connection, ENGINE)["orders"] == layout
+        assert read_installed_layouts(connection, ENGINE)["orders"] == layout
         with pytest.raises(BadInput, match=pattern(InstallText.NO_ATTEMPTS)):
             install_queue(connection, ENGINE, "fifo", schema="public", queue="line", max_attempts=2)
         with pytest.raises(BadInput, match=pattern(InstallText.ATTEMPTS)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qmon.engines.registry import engine_for
-from qmon.monitor.doctor import Right, read_rights
+from qmon.monitor.probe_checks import Right, check_rights
 from tests.cli.calling import call
 from tests.contract.engines import opened, sql
 from tests.contract.watching import target_of
@@ -13,7 +13,7 @@ from tests.contract.watching import target_of
 
 def found(url: str) -> dict[str, Right]:
     with opened(url) as connection:
-        return {right.name: right for right in read_rights(connection, engine_for(target_of(url)))}
+        return {right.name: right for right in check_rights(connection, engine_for(target_of(url)))}
 
 
 @pytest.fixture

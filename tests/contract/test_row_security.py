@@ -12,8 +12,8 @@ from qmon.model.groups.conditions import ColumnRef, OneOf
 from qmon.model.groups.group import Group, State
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.operation_records import Choice
-from qmon.monitor.doctor import CheckupText, run_checkup
 from qmon.monitor.one_shot import view_over
+from qmon.monitor.probe_checks import CheckupText, run_checkup
 from qmon.operate.operator import Operator
 from qmon.operate.table_structure import StructureText
 from tests.cli.calling import call

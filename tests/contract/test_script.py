@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from qmon.demo.embedded_server import EmbeddedServer
-from qmon.operate.install.install_queue import InstallText, install_queue, read_registry, uninstall_queue
+from qmon.operate.install.install_queue import InstallText, install_queue, read_installed_layouts, uninstall_queue
 from qmon.operate.install.install_script import ScriptText
 from qmon.operate.install.object_names import NameText
 from tests.cli.calling import call
@@ -86,7 +86,7 @@ def test_psql_makes_of_it_what_install_makes(server: EmbeddedServer, database: s
         assert (done.returncode, done.stderr) == (0, "")
         assert query(database, CATALOGUE) == expected
         assert contents(database, queue) == rows
-        assert read_registry(connection, ENGINE) == {queue: made}
+        assert read_installed_layouts(connection, ENGINE) == {queue: made}
         # A second time: refused without changes.
         again = psql(server, database, script)
         assert again.returncode != 0
@@ -106,7 +106,7 @@ def test_several_subscribers(server: EmbeddedServer, database: str) -> None:
     done = psql(server, database, shown("ring", "orders", "--subscribers", "3", "--ring-size", "8"))
     assert (done.returncode, done.stderr) == (0, "")
     with opened(database) as connection:
-        ring = read_registry(connection, ENGINE)["orders"].ring
+        ring = read_installed_layouts(connection, ENGINE)["orders"].ring
     assert ring is not None
     assert (ring.size, len(ring.subscribers)) == (8, 3)
 

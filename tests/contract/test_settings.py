@@ -7,9 +7,9 @@ import json
 import pytest
 
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.report import settings_object
 from qmon.model.settings import HarmText, Setting, database_card
-from qmon.monitor.doctor import run_checkup
+from qmon.model.status_report import settings_object
+from qmon.monitor.probe_checks import run_checkup
 from tests.cli.calling import call
 from tests.contract.engines import opened
 from tests.contract.watching import installed, watching

@@ -14,7 +14,13 @@ from qmon.errors import PermissionMissing
 from qmon.model.layout.layout import Layout
 from qmon.model.reasons import Reason
 from qmon.monitor.catalog.resolve import resolve_queues
-from qmon.operate.install.control_setup import Role, plan_control_setup, plan_missing_grants, run_setup, setup_script
+from qmon.operate.install.control_setup import (
+    ControlRole,
+    plan_control_setup,
+    plan_missing_grants,
+    run_setup,
+    setup_script,
+)
 from qmon.operate.install.install_queue import install_queue
 from tests.contract.tables import ENGINE, qmon_connection
 from tests.facts import connected, drop_roles, query
@@ -51,7 +57,7 @@ def installed(url: str) -> tuple[list[int], tuple[Layout, ...]]:
 
 
 @pytest.mark.parametrize("role", ["monitor", "operator"])
-def test_running_what_is_printed_leaves_nothing_to_do(clean_roles: str, role: Role) -> None:
+def test_running_what_is_printed_leaves_nothing_to_do(clean_roles: str, role: ControlRole) -> None:
     ids = installed(clean_roles)
     with qmon_connection(clean_roles) as connection:
         steps = plan_control_setup(connection, ENGINE, role, *ids)
@@ -63,7 +69,7 @@ def test_running_what_is_printed_leaves_nothing_to_do(clean_roles: str, role: Ro
 
 
 @pytest.mark.parametrize("role", ["monitor", "operator"])
-def test_carrying_it_out_runs_exactly_the_printed_statements(clean_roles: str, role: Role) -> None:
+def test_carrying_it_out_runs_exactly_the_printed_statements(clean_roles: str, role: ControlRole) -> None:
     ids = installed(clean_roles)
     connection = writable(clean_roles)
     ran: list[str] = []

@@ -12,7 +12,7 @@ from qmon.engines.base import Bound, Statement
 from qmon.model.cost_budget import Budget, PollingCost
 from qmon.model.view import View
 from qmon.monitor.background.wait_sampler import WaitSampler
-from qmon.tui.waits.server_health import server_lines
+from qmon.tui.waits.server_health_panel import server_lines
 from tests.cli.calling import call
 from tests.contract.watching import Watched, installed, watching
 from tests.facts import query, wait_until

@@ -15,7 +15,7 @@ import pytest
 from qmon.engines.base import Connection, Session
 from qmon.engines.bounded_calls import LoginText
 from qmon.engines.driver_calls import DriverCallText
-from qmon.errors import ConnectionLost, OutcomeUnknown, Unreachable
+from qmon.errors import ConnectionFailed, ConnectionLost, OutcomeUnknown
 from qmon.model.operation_records import Choice, OperationState, OwnerState, Progress, Side
 from qmon.operate.actions.pause import PauseText
 from qmon.operate.context import OperatorContext
@@ -128,7 +128,7 @@ def test_a_wait_without_a_deadline_ends_when_the_connection_is_abandoned(quiet: 
 
 def test_a_login_over_a_silent_tunnel_ends(quiet: Tunnel) -> None:
     quiet.silence_at(b"SET ", passes=False)  # psqlODBC's first statement after libpq has logged in
-    with pytest.raises(Unreachable, match=pattern(LoginText.NO_ANSWER)):
+    with pytest.raises(ConnectionFailed, match=pattern(LoginText.NO_ANSWER)):
         ENGINE.connect(target_of(quiet.url), replace(SHORT, login_timeout_s=1.0))
     assert quiet.silent.is_set()
 

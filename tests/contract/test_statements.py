@@ -32,7 +32,7 @@ def opened(url: str) -> Iterator[Connection]:
 
 
 def read(reader: PlanReader, connection: Connection) -> QueuePlans:
-    reader.read(connection, StatementCache(ENGINE, connection.version), QueueSpec(LINE, TableFacts(1)))
+    reader.read_plans(connection, StatementCache(ENGINE, connection.version), QueueSpec(LINE, TableFacts(1)))
     (found,) = reader.take_new_plans()
     return found
 

@@ -16,8 +16,8 @@ from qmon.model.reasons import Reason
 from qmon.model.verdicts import RULES
 from qmon.monitor.catalog.column_zones import ZoneText
 from qmon.monitor.catalog.resolve import resolve_queues
-from qmon.monitor.doctor import run_checkup
 from qmon.monitor.poll.queue_samples import QueueFiling
+from qmon.monitor.probe_checks import run_checkup
 from qmon.monitor.source import Focus, Phase
 from qmon.monitor.state import sample_figures
 from qmon.monitor.state.sample_figures import FigureText

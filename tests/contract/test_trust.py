@@ -19,7 +19,7 @@ from qmon.model.operation_records import Choice, Side
 from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.operate.context import Permission
 from qmon.operate.install.control_setup import plan_control_setup
-from qmon.operate.install.install_queue import install_queue, read_registry
+from qmon.operate.install.install_queue import install_queue, read_installed_layouts
 from qmon.operate.operator import Operator
 from tests.cli.calling import call
 from tests.contract.operating import applied, desk_at
@@ -103,7 +103,7 @@ def test_a_squatted_schema_is_not_read_and_the_reason_is_shown(clean_roles: str,
         assert refused.exit_code == 2
         with opened(clean_roles) as connection:
             with pytest.raises(BadInput, match=pattern(ControlSchemaText.NOTHING_CHANGED)):
-                read_registry(connection, ENGINE)
+                read_installed_layouts(connection, ENGINE)
             with pytest.raises(BadInput, match=pattern(ControlSchemaText.NOTHING_CHANGED)):
                 install_queue(connection, ENGINE, "fifo", schema="public", queue="more")
             with pytest.raises(BadInput, match=pattern(ControlSchemaText.NOTHING_CHANGED)):

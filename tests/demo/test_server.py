@@ -9,9 +9,9 @@ from pathlib import Path
 import pyodbc
 import pytest
 
-from qmon.demo import binaries, processes
+from qmon.demo import processes, programs
 from qmon.demo.embedded_server import EmbeddedServer
-from qmon.errors import BadInput, Unreachable
+from qmon.errors import BadInput, ConnectionFailed
 from tests.facts import connected, odbc, query, wait_until
 
 INSTALLED = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
@@ -35,7 +35,7 @@ def test_stop_and_start_keep_the_data(own: EmbeddedServer) -> None:
     assert query(own.url(), "SELECT count(*) FROM kept") == [(0,)]
 
 
-@pytest.mark.parametrize("bin_dir", [binaries.packaged_bin_dir(), *INSTALLED], ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("bin_dir", [programs.packaged_bin_dir(), *INSTALLED], ids=lambda path: path.parent.name)
 def test_every_installed_version_restarts(bin_dir: Path) -> None:
     with EmbeddedServer(bin_dir=bin_dir, settings={"shared_preload_libraries": "pg_stat_statements"}) as server:
         query(server.url(), "CREATE EXTENSION pg_stat_statements")
@@ -119,7 +119,7 @@ def test_settings_are_quoted_and_override_ours() -> None:
 
 def test_a_server_that_cannot_start_says_why() -> None:
     server = EmbeddedServer(settings={"shared_preload_libraries": "no_such_library"})
-    with pytest.raises(Unreachable, match="no_such_library"), server:
+    with pytest.raises(ConnectionFailed, match="no_such_library"), server:
         pass
     assert not server.folder.exists()
 
@@ -133,7 +133,7 @@ def test_it_says_that_it_does_not_run() -> None:
     server = EmbeddedServer()
     with pytest.raises(BadInput):
         server.url()
-    with pytest.raises(Unreachable):
+    with pytest.raises(ConnectionFailed):
         _ = server.pid
     server.destroy()
 

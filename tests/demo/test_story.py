@@ -11,8 +11,8 @@ from typing import Final
 import pytest
 
 from qmon.cli.commands.connect import ConnectText
+from qmon.demo.demo_runner import INTERVAL_S, SETTINGS, run_scene_on
 from qmon.demo.embedded_server import EmbeddedServer
-from qmon.demo.runner import INTERVAL_S, SETTINGS, run_scene_on
 from qmon.demo.scene import STORY, StoryStep, healthy_loads
 from qmon.demo.story import Story, TourStep
 from qmon.model.layout.layout import Layout
@@ -72,7 +72,7 @@ def calmer(rate: float | None) -> float | None:
 def test_the_first_minute_shows_every_trouble_of_the_story(
     load: Callable[[dict[str, Layout]], list[QueueLoad]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("qmon.demo.runner.healthy_loads", load)
+    monkeypatch.setattr("qmon.demo.demo_runner.healthy_loads", load)
     left, over = set(STORY), threading.Event()
     history = TargetHistory()
 
@@ -100,7 +100,7 @@ async def test_what_the_tour_says_to_press_answers_each_trouble(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("qmon.demo.story.BETWEEN_S", 0.1)
-    monkeypatch.setattr("qmon.demo.runner.healthy_loads", calm)
+    monkeypatch.setattr("qmon.demo.demo_runner.healthy_loads", calm)
     with EmbeddedServer(settings=SETTINGS) as server, run_scene_on(server, quiet=True, tour=True) as (target, _, story):
         runner = ActionRunner(replace(create_context(target), audit=tmp_path / "audit.jsonl"))
         poller = open_poller(target, interval_s=0.5, budget=ROOMY)

@@ -11,7 +11,7 @@ from qmon.libraries.library import group_for
 from qmon.libraries.library_catalog import all_libraries
 from qmon.model.groups.conditions import AllOf, AnyOf, Condition, OneOf
 from qmon.model.layout.layout import TableName
-from qmon.model.report import queue_object
+from qmon.model.status_report import queue_object
 from qmon.model.verdicts.flow_verdicts import FlowText
 from tests.cli.calling import call
 from tests.contract.watching import watching

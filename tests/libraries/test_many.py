@@ -8,7 +8,7 @@ import pytest
 
 from qmon.model.groups.group import MOST_QUEUES
 from qmon.model.view import View
-from qmon.monitor.catalog.found_groups import FoundGroupText
+from qmon.monitor.catalog.group_resolution import GroupResolutionText
 from qmon.monitor.source import Focus
 from tests.contract.watching import watching
 from tests.facts import query
@@ -89,7 +89,7 @@ def test_a_table_that_our_role_may_not_read_is_named_and_other_libraries_go_on(d
             view = watched.view(lambda view: view.queues and view.failures, polls=3)
         assert {queue.name: queue.ready.value for queue in view.queues} == {"oban/mails": 2}
         (failure,) = [failure for failure in view.failures if "procrastinate" in failure.reason]
-        assert has(failure.reason, FoundGroupText.UNREADABLE, table="public.procrastinate_events")
+        assert has(failure.reason, GroupResolutionText.UNREADABLE, table="public.procrastinate_events")
         assert "procrastinate_events" in (failure.grant or "")
         assert "GRANT SELECT" in (failure.grant or "")
     finally:

@@ -10,7 +10,7 @@ import pytest
 from qmon.engines.registry import engine_for
 from qmon.libraries import library_catalog
 from qmon.model.groups.configured_queue import ConfiguredQueue, NamedLibrary
-from qmon.monitor.catalog.found_groups import FoundGroupText
+from qmon.monitor.catalog.group_resolution import GroupResolutionText
 from qmon.monitor.catalog.proposal import OtherTable
 from qmon.monitor.catalog.resolve import Resolved, resolve_queues
 from tests.cli.calling import call
@@ -87,15 +87,15 @@ def test_each_table_with_these_columns_is_a_queue_and_what_is_popped_is_in_progr
 
 def test_it_can_be_named_in_the_configuration_and_what_is_missing_is_said(database: str) -> None:
     problems = [each.reason for each in resolved(database, NamedLibrary("our-bus")).problems]
-    assert problems == [FoundGroupText.LIBRARY.render(library="our-bus", reason=FoundGroupText.NOT_FOUND)]
+    assert problems == [GroupResolutionText.LIBRARY.render(library="our-bus", reason=GroupResolutionText.NOT_FOUND)]
     made(database)
     found = resolved(database, NamedLibrary("our-bus"))
     assert [each.queue for each in found.layouts] == ["our-bus/Sales [1].Delayed"]
     assert [each.group.name for each in found.groups] == ["our-bus/stock"]
     assert found.problems == ()
     assert found.explained == (
-        FoundGroupText.RECOGNIZED.render(library="our-bus", table="public.Sales [1].Delayed"),
-        FoundGroupText.RECOGNIZED.render(library="our-bus", table="public.stock"),
+        GroupResolutionText.RECOGNIZED.render(library="our-bus", table="public.Sales [1].Delayed"),
+        GroupResolutionText.RECOGNIZED.render(library="our-bus", table="public.stock"),
     )
 
 

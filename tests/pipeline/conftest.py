@@ -23,7 +23,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     folder = tmp_path_factory.mktemp("spark")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LC_ALL", "C")
-        session = start_session("local[2]", small(folder), brief=True)
+        session = start_session("local[2]", small(folder), little_data=True)
     yield session
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)

@@ -9,8 +9,8 @@ from typing import Any, Final
 from qmon.config.slo import Objective
 from qmon.model.baseline_bands import Baseline, Baselines
 from qmon.pipeline.report.facts import QueueFacts, ReportFacts
-from qmon.pipeline.report.formatting import duration_text, moment_text, number_text
 from qmon.pipeline.report.period import Coverage, Period, trouble_by_queue
+from qmon.pipeline.report.report_formatting import duration_text, moment_text, number_text
 from qmon.pipeline.report.service_levels import Level, sort_by_budget
 from qmon.pipeline.report.unusual_hours import find_unusual_hours
 from qmon.pipeline.rollup.capacity import estimate_capacity

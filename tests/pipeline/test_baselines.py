@@ -18,7 +18,7 @@ from qmon.pipeline.rollup.baseline_rollup import (
     baselines_json,
     hourly_readings,
     weekly_baselines,
-    with_zones,
+    with_target_zones,
     zones_by_target,
 )
 from qmon.pipeline.rollup.capacity import estimate_capacity
@@ -82,7 +82,7 @@ def test_hours_of_the_week_equal_plain_python(spark: SparkSession) -> None:
         [("shop", "orders", *troubled)], "target string, queue string, start_at double, end_at double"
     )
     zones = zones_by_target(frame, {})
-    text = baselines_json(weekly_baselines(hourly_readings(with_zones(frame, zones), incident)).collect(), zones)
+    text = baselines_json(weekly_baselines(hourly_readings(with_target_zones(frame, zones), incident)).collect(), zones)
     file = json.loads(text)
     assert (file["version"], file["zone"], file["zones"]) == (1, "Europe/Berlin", {"shop": "Europe/Berlin"})
     found = {
@@ -113,7 +113,7 @@ def test_incidents_in_the_same_hour_of_each_week_are_usual(spark: SparkSession) 
     incidents += [("shop", "orders", start + 3600.0, start + 6600.0) for start in starts[:3]]
     frame = spark.createDataFrame([tuple(row.get(name) for name in MINUTES.fieldNames()) for row in rows], MINUTES)
     troubled = spark.createDataFrame(incidents, "target string, queue string, start_at double, end_at double")
-    found = weekly_baselines(hourly_readings(with_zones(frame, {"shop": "Europe/Berlin"}), troubled)).collect()
+    found = weekly_baselines(hourly_readings(with_target_zones(frame, {"shop": "Europe/Berlin"}), troubled)).collect()
     none = expected(rows, (0.0, 0.0))
     ready = {row.hour: [row.median, row.mad, row.readings] for row in found if row.figure == "ready"}
     assert ready[144] == pytest.approx(none["ready", 144], rel=1e-9)
@@ -135,7 +135,7 @@ def test_a_zone_that_is_stated_counts_before_the_newest_that_was_recorded(spark:
     assert zones_by_target(frame, {"": "UTC", "shop": "America/New_York"}) == {"shop": "America/New_York"}
     nobody = spark.createDataFrame([], "target string, queue string, start_at double, end_at double")
     for zone in ("Europe/Berlin", "America/New_York"):
-        found = hourly_readings(with_zones(frame, {"shop": zone}), nobody).where("figure = 'ready'").collect()
+        found = hourly_readings(with_target_zones(frame, {"shop": zone}), nobody).where("figure = 'ready'").collect()
         first = min(datetime.fromtimestamp(row["start_at"], ZoneInfo(zone)) for row in rows)
         assert {row.zone for row in found} == {zone}
         assert min(row.hour for row in found) == first.weekday() * 24 + first.hour

@@ -13,7 +13,7 @@ READ = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import pyarrow as pa
-from qmon.pipeline.ingest.segment_rows import staged_batches
+from qmon.pipeline.ingest.staged import staged_batches
 content = open(sys.argv[2], "rb").read()
 read = staged_batches([pa.record_batch({"path": [sys.argv[2]], "content": [content]})])
 kinds = [kind for batch in read for kind in batch.column("kind").to_pylist()]

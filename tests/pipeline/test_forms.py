@@ -15,7 +15,7 @@ from qmon.cli.commands.pipeline import pipeline as command
 from qmon.cli.commands.pipeline.pipeline_options import lake_path
 from qmon.cli.commands.pipeline.report_object import report_object
 from qmon.cli.output import column_header, print_report
-from qmon.cli.reports.pipeline import PeriodReport
+from qmon.cli.reports.pipeline_reports import PeriodReport
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.pipeline_texts import ReportText
 from qmon.pipeline.report.data_files import COLUMNS
@@ -28,7 +28,7 @@ from tests.wordings import has
 
 def test_each_form_of_what_was_taken_in(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     @contextlib.contextmanager
-    def lake_here(context: typer.Context, *, brief: bool = True) -> Iterator[Lake]:
+    def lake_here(context: typer.Context, *, little_data: bool = True) -> Iterator[Lake]:
         yield Lake(spark, lake_path(context))
 
     monkeypatch.setattr(command, "open_lake", lake_here)

@@ -26,6 +26,6 @@ def test_java_takes_one_collector(theirs: str, collector: str) -> None:
 
 def test_java_compiles_fast_where_there_is_little_to_do() -> None:
     """The user can override it: the last of two options counts."""
-    assert java_options(brief=True).split()[-1] == "-XX:TieredStopAtLevel=1"
-    assert java_options("-XX:TieredStopAtLevel=4", brief=True).split()[-1] == "-XX:TieredStopAtLevel=4"
+    assert java_options(little_data=True).split()[-1] == "-XX:TieredStopAtLevel=1"
+    assert java_options("-XX:TieredStopAtLevel=4", little_data=True).split()[-1] == "-XX:TieredStopAtLevel=4"
     assert "TieredStopAtLevel" not in java_options()

@@ -28,11 +28,11 @@ from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.lake.maintenance import LakeRetention, tidy_lake
 from qmon.pipeline.messages.archive_reader import ArchiveReaderText, ArchiveTable
 from qmon.pipeline.messages.message_intake import IntakeResult, MessageIntake
+from qmon.pipeline.messages.message_waits import message_times
 from qmon.pipeline.messages.spark_source import KeyRangeRead
-from qmon.pipeline.messages.waits import message_times
 from qmon.pipeline.pipeline_texts import IntakeText
-from qmon.pipeline.report.formatting import duration_text, number_text
 from qmon.pipeline.report.html import report_page
+from qmon.pipeline.report.report_formatting import duration_text, number_text
 from tests.cli.calling import call
 from tests.facts import connected, query, wait_until
 from tests.pipeline.archiving import archive, finished, found, kept
@@ -82,11 +82,11 @@ def test_what_commits_late_is_taken_once_and_what_never_comes_is_given_up(
         with connected(database) as other:
             assert archive(other, layout, 20) == 20
             first = take()
-            assert (first.messages, first.mark.upto, first.mark.awaited) == (20, 30, 10)
+            assert (first.messages, first.mark.upto, first.mark.awaited_count) == (20, 30, 10)
             archive(other, layout, 10)
             query(database, f"DELETE FROM {table} WHERE archive_id IN (12, 35)")
             second = take()
-            assert (second.messages, second.mark.upto, second.mark.awaited) == (9, 40, 11)
+            assert (second.messages, second.mark.upto, second.mark.awaited_count) == (9, 40, 11)
             late.commit()
             never.rollback()
             archive(other, layout, 10)
@@ -95,7 +95,7 @@ def test_what_commits_late_is_taken_once_and_what_never_comes_is_given_up(
         take()
     assert len(take.lake()) == 29
     third = take("message (5)$")
-    assert (third.messages, third.mark.upto, third.mark.awaited, third.mark.messages) == (15, 50, 0, 44)
+    assert (third.messages, third.mark.upto, third.mark.awaited_count, third.mark.messages) == (15, 50, 0, 44)
     here, now = take.lake(), kept(database, take.archive)
     assert here.keys() == {*range(1, 6), *range(11, 51)} - {35}
     assert here.keys() - {12} == now.keys()
@@ -144,7 +144,7 @@ def here(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command uses the Spark of these tests, and must not end it."""
 
     @contextlib.contextmanager
-    def lake_here(context: typer.Context, *, brief: bool = True) -> Iterator[Lake]:
+    def lake_here(context: typer.Context, *, little_data: bool = True) -> Iterator[Lake]:
         yield Lake(spark, lake_path(context))
 
     monkeypatch.setattr(command, "open_lake", lake_here)

@@ -19,10 +19,10 @@ from qmon.pipeline.ingest.segment_intake import SegmentIntake
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.pipeline_texts import IntakeText, ReportText
 from qmon.pipeline.report.facts import ReportFacts, ReportRequest, gather_facts, skip_time_before_data
-from qmon.pipeline.report.formatting import duration_text, good_share_text, number_text, percent_text
 from qmon.pipeline.report.headline import headline
 from qmon.pipeline.report.html import report_page
 from qmon.pipeline.report.period import Period
+from qmon.pipeline.report.report_formatting import duration_text, good_share_text, number_text, percent_text
 from qmon.recording.write.retention import read_lake_marks, unread_bytes
 from tests.pipeline import reference
 from tests.pipeline.comparing import START, compared, run

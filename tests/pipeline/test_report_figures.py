@@ -16,9 +16,9 @@ from qmon.config.slo import Objective
 from qmon.model.baseline_bands import Baseline, Baselines
 from qmon.pipeline.report.axis import WIDTH, Axis, scale_values
 from qmon.pipeline.report.facts import choose_queues
-from qmon.pipeline.report.formatting import change_text, good_share_text
 from qmon.pipeline.report.headline import headline, healthy_share, things_to_look_at
 from qmon.pipeline.report.period import Coverage, Period, Trouble, coverage_by_target, trouble_by_queue
+from qmon.pipeline.report.report_formatting import change_text, good_share_text
 from qmon.pipeline.report.service_levels import Level, sort_by_budget
 from qmon.pipeline.report.tables import level_table
 from qmon.pipeline.report.unusual_hours import SUMS, find_unusual_hours
@@ -158,7 +158,7 @@ def test_hours_in_a_row_on_one_side_are_one_stretch_told_by_the_worst() -> None:
 def test_the_band_around_growth_is_where_its_ends_reach_the_best_hour() -> None:
     rng = random.Random(5)
     days = [(20_000 + n, 50 + 2 * n + rng.gauss(0, 4)) for n in range(21)]
-    trend = GrowthTrend.fit_days(days)
+    trend = GrowthTrend.fit(days)
     slope, intercept = linear_regression(*zip(*days, strict=True))
     assert (trend.slope, trend.rate_on(20_030)[0]) == pytest.approx((slope, intercept + slope * 20_030))
     reached = trend.day_reaching(200.0)

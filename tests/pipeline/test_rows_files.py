@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from qmon.pipeline.ingest.segment_rows import stage_rows_files
+from qmon.pipeline.ingest.staged import stage_rows_files
 from qmon.recording.figure_rows import rows_file
 from qmon.recording.figure_rows.line_rows import rows_from_segment
 from qmon.recording.figure_rows.row_schema import ROWS

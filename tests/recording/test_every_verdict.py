@@ -13,7 +13,7 @@ import pytest
 from qmon.model.alerts.target_check import check_target as check
 from qmon.model.figure import Severity, Verdict
 from qmon.model.formatting import duration
-from qmon.model.report import iso, status_object
+from qmon.model.status_report import iso, status_object
 from qmon.model.verdicts import RULES, Rule, RuleInput
 from qmon.model.view import View
 from qmon.monitor.state.target_history import TargetHistory

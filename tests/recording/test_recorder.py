@@ -60,7 +60,7 @@ class Clock:
 def recorded(root: Path, given: list[Snapshot], *, step_s: float = 2.0, **more: object) -> Recorder:
     """Return a closed recorder that was given these snapshots, one every ``step_s`` seconds."""
     clock = Clock()
-    recorder = Recorder(root, "orders", interval_s=2.0, clock=clock, payloads=True, **more)  # type: ignore[arg-type]
+    recorder = Recorder(root, "orders", interval_s=2.0, clock=clock, record_payloads=True, **more)  # type: ignore[arg-type]
     for snapshot in given:
         recorder.record_snapshot(snapshot, view())
         wait_until(lambda wanted=snapshot: recorder.status.snapshots == wanted.sequence)  # type: ignore[misc]

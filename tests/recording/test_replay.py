@@ -27,7 +27,7 @@ class Live:
     """A real run that is recorded: its snapshots and its views."""
 
     def __init__(self, root: Path, url: str) -> None:
-        self.recorder = Recorder(root, "shop", interval_s=0.5, payloads=True)
+        self.recorder = Recorder(root, "shop", interval_s=0.5, record_payloads=True)
         self.history = TargetHistory()
         self.snapshots: list[Snapshot] = []
         self.views: list[View] = []

@@ -12,9 +12,8 @@ import pytest
 
 from qmon.recording.figure_rows.rows_file import read_rows_file
 from qmon.recording.read.recording_paths import list_segments, rows_path
-from qmon.recording.write.recorder import Recorder
+from qmon.recording.write.recorder import Recorder, write_rows_if_possible
 from qmon.recording.write.retention import apply_retention
-from qmon.recording.write.rows_files import write_rows_if_possible
 from tests.facts import wait_until
 from tests.recording.writing import snapshots
 from tests.tui.scripted import view

@@ -20,8 +20,8 @@ from urllib.error import URLError
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
+from qmon.demo.demo_runner import SETTINGS, run_scene_on
 from qmon.demo.embedded_server import EmbeddedServer
-from qmon.demo.runner import SETTINGS, run_scene_on
 from qmon.demo.scene import BUDGET
 from qmon.workload.committed_counts import CommittedCounts, CommittedFlow
 from tests.cli.calling import program, surroundings

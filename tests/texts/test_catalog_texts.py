@@ -14,7 +14,7 @@ from qmon.monitor.catalog.discovery.candidates import CandidateText
 from qmon.monitor.catalog.discovery.listed_states import StateListText
 from qmon.monitor.catalog.discovery.relatives import RelativeText
 from qmon.monitor.catalog.discovery.shape import ShapeText
-from qmon.monitor.catalog.found_groups import FoundGroupText
+from qmon.monitor.catalog.group_resolution import GroupResolutionText
 from qmon.monitor.catalog.newest_times import NewestTimeText
 from qmon.monitor.catalog.proposal import OtherTable, ProposalText
 from qmon.monitor.catalog.queue_registry import QueueRegistryText
@@ -281,41 +281,41 @@ WORDINGS: Final[Wordings] = {
     StateValueText.FROM_ORIGIN: ({"origin": "check"}, " from check"),
     StateValueText.NEW_ROWS_GET: ({"value": "0"}, ", new rows get 0"),
     StateValueText.NO_VALUES: ({}, "none"),
-    FoundGroupText.LIBRARY: (
+    GroupResolutionText.LIBRARY: (
         {"library": "river", "reason": "your role may not read public.river_job"},
         "river: your role may not read public.river_job",
     ),
-    FoundGroupText.NOT_FOUND: ({}, "its tables were not found; to see why: qmon queues TARGET --explain"),
-    FoundGroupText.UNREADABLE: ({"table": "public.river_job"}, "your role may not read public.river_job"),
-    FoundGroupText.RECOGNIZED: (
+    GroupResolutionText.NOT_FOUND: ({}, "its tables were not found; to see why: qmon queues TARGET --explain"),
+    GroupResolutionText.UNREADABLE: ({"table": "public.river_job"}, "your role may not read public.river_job"),
+    GroupResolutionText.RECOGNIZED: (
         {"library": "our-bus", "table": "public.stock"},
         "our-bus: public.stock was recognized by its columns",
     ),
-    FoundGroupText.NO_COLUMN: (
+    GroupResolutionText.NO_COLUMN: (
         {"table": "public.jobs", "column": "trys", "hint": "; did you mean tries?"},
         "public.jobs has no column 'trys'; did you mean tries?",
     ),
-    FoundGroupText.NO_ZONE: (
+    GroupResolutionText.NO_ZONE: (
         {"column": "jobs.done_at"},
         "jobs.done_at has no time zone: `at` needs a column with a time zone, or with UTC times",
     ),
-    FoundGroupText.NO_JSON: (
+    GroupResolutionText.NO_JSON: (
         {"column": "public.jobs.body", "type": "text", "types": "json, jsonb"},
         "public.jobs.body is text, but `path` needs a column of JSON (json, jsonb)",
     ),
-    FoundGroupText.LEFT_OUT: (
+    GroupResolutionText.LEFT_OUT: (
         {"group": "our-jobs", "reason": "without `owner`: public.jobs has no column 'worker'"},
         "our-jobs: without `owner`: public.jobs has no column 'worker'",
     ),
-    FoundGroupText.WITHOUT: (
+    GroupResolutionText.WITHOUT: (
         {"part": "owner", "why": "public.jobs has no column 'worker'"},
         "without `owner`: public.jobs has no column 'worker'",
     ),
-    FoundGroupText.WITHOUT_OF_STATE: (
+    GroupResolutionText.WITHOUT_OF_STATE: (
         {"part": "since", "state": "ready", "why": "public.jobs has no column 'at'"},
         "without `since` of ready: public.jobs has no column 'at'",
     ),
-    FoundGroupText.WITHOUT_STEPS: (
+    GroupResolutionText.WITHOUT_STEPS: (
         {"table": "log", "why": "there is no table log"},
         "without the steps in log: there is no table log",
     ),

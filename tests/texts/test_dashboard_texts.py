@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any, Final
 
 from qmon.model.texts import Text
-from qmon.tui.app import AppText
+from qmon.tui.app import AppText, PersonalText
 from qmon.tui.configuration.configured_app import ConfigurationText
 from qmon.tui.configuration.followed_config import FollowedConfigText
 from qmon.tui.configuration.proposal_dialog import ProposalText
+from qmon.tui.fleet.all_queues_screen import AllQueuesText
 from qmon.tui.fleet.fleet_app import FleetText
-from qmon.tui.fleet.health import HealthSummaryText
-from qmon.tui.fleet.queues import AllQueuesText
+from qmon.tui.fleet.target_health import HealthSummaryText
 from qmon.tui.palette_items import PaletteText
-from qmon.tui.personal import PersonalText
-from qmon.tui.replay.dialogs import GoToText
-from qmon.tui.replay.replay_app import ReplayNotice
+from qmon.tui.replay.replay_app import GoToText, ReplayNotice
 from qmon.tui.run import TerminalText
 from qmon.tui.screen_texts import ScreenText
 from qmon.tui.shared.banner import BannerText

@@ -19,7 +19,7 @@ from qmon.model.trend import TrendText
 from qmon.model.waits.horizon_holders import HolderText
 from qmon.model.waits.lock_holders import LockHolderText
 from qmon.monitor.catalog.access_paths import IndexText
-from qmon.monitor.probes.ring_pages import RingPageText
+from qmon.monitor.probes.message_pages import RingPageText
 from qmon.monitor.state.sample_figures import FigureText
 from tests.texts.tables import Wordings, parametrized
 

@@ -8,11 +8,11 @@ from qmon.model.texts import Text
 from qmon.monitor.background.fragmentation_reader import FragmentationText
 from qmon.monitor.background.plan_reader import PlanReaderText
 from qmon.monitor.background.scan_counts import ScanText
-from qmon.monitor.doctor import CheckupText
 from qmon.monitor.one_shot import OneShotText
 from qmon.monitor.poll.collector import CollectorText
 from qmon.monitor.poll.poller import PollerText
 from qmon.monitor.poll.withheld_samples import VisibilityText
+from qmon.monitor.probe_checks import CheckupText
 from qmon.monitor.state.failover_and_plans import FailoverText
 from tests.texts.tables import Wordings, parametrized
 

@@ -10,11 +10,11 @@ from qmon.tui.message.message_panel import MessagePanelText
 from qmon.tui.message.message_screen import MessageScreenText
 from qmon.tui.overview.broker_panel import BrokerPanelText
 from qmon.tui.overview.causes import CauseText
-from qmon.tui.overview.column_dialog import ColumnsText
+from qmon.tui.overview.column_choice import ColumnsText
 from qmon.tui.overview.overview_screen import OverviewText
 from qmon.tui.overview.panels import TargetLineText
 from qmon.tui.overview.summary import SummaryText
-from qmon.tui.overview.trends import TrendsText
+from qmon.tui.overview.trend_panel import TrendsText
 from qmon.tui.queue.message_lists import ListsText
 from qmon.tui.queue.message_rows import MessageRowText
 from qmon.tui.queue.queue_panel import QueuePanelText

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from qmon.model.texts import Text
-from qmon.tui.waits.horizon_panel import HorizonText
-from qmon.tui.waits.server_health import HealthText
-from qmon.tui.waits.settings_card import SettingsText
+from qmon.tui.waits.horizon_panel import HorizonText, VersionStoreText
+from qmon.tui.waits.server_health_panel import HealthText, SettingsText
 from qmon.tui.waits.usage_panel import UsageText
-from qmon.tui.waits.version_store import VersionStoreText
 from qmon.tui.waits.wait_plot import WaitPlotText
 from qmon.tui.waits.waits_panel import WaitsText
 from qmon.tui.waits.waits_screen import WaitsScreenText

@@ -514,7 +514,7 @@ def polled(polls: int = POLLS, shop: Shop | None = None) -> tuple[Shop, list[Vie
     shop, slow = shop or Shop(), Idle()
     at = connection(shop, (16, 0))
     for layout in layouts():
-        slow.plan_reader.read(at, StatementCache(ENGINE, at.version), QueueSpec(layout, facts()[layout.queue]))
+        slow.plan_reader.read_plans(at, StatementCache(ENGINE, at.version), QueueSpec(layout, facts()[layout.queue]))
     collector = Collector("shop", ENGINE, at, slow, clock=lambda: TAKEN_AT + STEP_S * shop.poll)
     collector.watch_queues(Resolved(layouts(), facts()))
     history, views = TargetHistory(), []

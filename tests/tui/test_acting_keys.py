@@ -22,7 +22,7 @@ from qmon.tui.operations.operations_screen import OperationDetails, OperationsTe
 from qmon.tui.queue.queue_screen import QueueScreenText
 from qmon.tui.shared.banner import BannerText, pause_lines
 from qmon.tui.shared.palette import PaletteHint
-from qmon.tui.status import Shown
+from qmon.tui.shown_state import Shown
 from tests.tui.blocked import waits
 from tests.tui.driving import Driver, dashboard
 from tests.tui.scripted import SAMPLED_AT, TAKEN_AT, messages, queue, target, view

@@ -17,7 +17,7 @@ from qmon.recording.history.recording_archive import live_archive
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.actions.action_dialog import ActionDialog, ConfirmationText, DialogStep
 from qmon.tui.app import AppText
-from qmon.tui.fleet.health import HealthSummaryText
+from qmon.tui.fleet.target_health import HealthSummaryText
 from qmon.tui.member import Health
 from qmon.tui.past_reader import KnownPast
 from qmon.tui.shared.banner import BannerText

@@ -14,8 +14,7 @@ from qmon.model.gap_ledger import ring_ledger, span_ledger
 from qmon.model.samples.polled_samples import RingSample
 from qmon.model.view import View
 from qmon.tui.overview.queue_rows import WITH_USUAL
-from qmon.tui.shared.glossary import GLOSSARY, terms_in
-from qmon.tui.shared.help import help_lines
+from qmon.tui.shared.help_dialog import GLOSSARY, help_lines, terms_in
 from qmon.tui.waits import usage_panel
 from tests.tui.driving import Driver, dashboard
 from tests.tui.pictures import SIZES

@@ -15,7 +15,7 @@ from textual.css.query import NoMatches
 from textual.geometry import Size
 
 from qmon.tui.message.message_screen import MessageScreen
-from qmon.tui.shared.help import Help
+from qmon.tui.shared.help_dialog import Help
 from qmon.tui.shared.saving import SavingText
 from qmon.tui.shared.text_dialog import TextDialog
 from qmon.tui.widgets.dialog import Dialog, leave_screen

@@ -98,7 +98,7 @@ async def press_all(d: Driver, screen: str) -> None:
     for item in palette.action_items(d.app.screen.active_bindings.values(), {}, d.app.run_action):
         if item.id != "quit":
             await d.app.action_screen(screen)
-            await item.do()
+            await item.run()
             await d.settle()
             await use_dialogs(d)
 

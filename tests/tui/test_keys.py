@@ -27,7 +27,7 @@ from qmon.tui.sanitize import text_width
 from qmon.tui.screen_list import ENTRIES, ScreenEntry
 from qmon.tui.shared import topics
 from qmon.tui.shared.header import HeaderText
-from qmon.tui.shared.help import Help, all_bindings, help_lines
+from qmon.tui.shared.help_dialog import Help, all_bindings, help_lines
 from qmon.tui.shared.keybar import keybar_lines
 from qmon.tui.shared.palette import Palette, PaletteHint, matching_items
 from qmon.tui.themes import DARK, LIGHT, PLAIN

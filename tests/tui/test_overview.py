@@ -297,12 +297,12 @@ async def test_what_is_looked_at_and_what_has_a_verdict_is_told_to_the_source() 
         await d.press("G")
         assert d.source.focus.cursor == d.grid.cursor
         assert d.source.focus.visible == {name for name in (q.name for q in queues) if name in d.text()}
-        assert d.source.focus.watched == {d.grid.cursor}
+        assert d.source.focus.priority_queues == {d.grid.cursor}
         growing = Verdict("growing", "grows", Severity.WARNING)
         await d.give(view([replace(queues[0], verdict=growing), *queues[1:]]))
-        assert d.source.focus.watched == {d.grid.cursor, "queue_000"}
+        assert d.source.focus.priority_queues == {d.grid.cursor, "queue_000"}
         await d.press("3")
-        assert d.source.focus.watched == {"queue_000"}
+        assert d.source.focus.priority_queues == {"queue_000"}
         assert d.source.focus.visible == frozenset()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qmon.config.preferences import Preferences
-from qmon.tui.overview.column_dialog import ChoosingDialog, ColumnsText
+from qmon.tui.overview.column_choice import ColumnDialog, ColumnsText
 from qmon.tui.themes import DARK, LIGHT, NAMES, PLAIN, tones
 from qmon.tui.widgets.grid import Grid
 from tests.tui.contrast import MARK, TEXT, WRITTEN, contrast
@@ -93,7 +93,7 @@ async def test_columns_are_chosen_ordered_and_remembered(place: Path) -> None:
         await d.give()
         name, usual = d.grid.cursor, d.grid.visible_titles
         await d.press("C")
-        assert isinstance(d.app.screen, ChoosingDialog)
+        assert isinstance(d.app.screen, ColumnDialog)
         await d.press("space")
         assert has(d.said(), ColumnsText.REQUIRED)
         await d.press("down", "space")

@@ -12,7 +12,7 @@ from qmon.model.figure import Figure
 from qmon.model.formatting import short_count, sparkline
 from qmon.model.series import Point
 from qmon.tui.overview.queue_rows import rows_for
-from qmon.tui.overview.trends import TrendsText, small_plot_lines
+from qmon.tui.overview.trend_panel import TrendsText, small_plot_lines
 from qmon.tui.plots.glyphs import BLANK, bar_rows, trace_line
 from qmon.tui.plots.history_series import MIN_DEPTH_SCALE, highest_value, plot_window_s, round_up, sample_reading
 from qmon.tui.plots.sparklines import sparklines_for

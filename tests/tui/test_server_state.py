@@ -13,8 +13,7 @@ from qmon.model.view import View
 from qmon.recording.history.timeline import TimelineEvent, VerdictChanges
 from qmon.tui.figures import UnreadText
 from qmon.tui.overview.causes import CauseText
-from qmon.tui.waits.server_health import HealthText
-from qmon.tui.waits.settings_card import SettingsText
+from qmon.tui.waits.server_health_panel import HealthText, SettingsText
 from tests.tui.driving import dashboard
 from tests.tui.pictures import SIZES, Compare
 from tests.tui.scripted import target, view

@@ -7,7 +7,7 @@ import pytest
 from qmon.model.view import View
 from qmon.monitor.source import Phase
 from qmon.tui.shared.header import HeaderText
-from qmon.tui.status import Shown
+from qmon.tui.shown_state import Shown
 from tests.tui.driving import dashboard, later
 from tests.tui.scripted import TAKEN_AT, view
 from tests.wordings import has

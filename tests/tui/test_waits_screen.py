@@ -23,8 +23,7 @@ from qmon.tui.shared.header import HeaderText
 from qmon.tui.waits import wait_plot, waits_panel
 from qmon.tui.waits.horizon_panel import HorizonText
 from qmon.tui.waits.usage_panel import UsageText
-from qmon.tui.waits.wait_history import sum_of_waits
-from qmon.tui.waits.wait_plot import WaitPlotText
+from qmon.tui.waits.wait_plot import WaitPlotText, sum_of_waits
 from qmon.tui.waits.waits_panel import WaitsText
 from qmon.tui.waits.waits_screen import WaitsScreenText
 from tests.tui.driving import dashboard

@@ -15,10 +15,9 @@ from qmon.model.waits.horizon_holders import HolderText
 from qmon.tui.figures import UnreadText
 from qmon.tui.spans import Line
 from qmon.tui.waits import horizon_panel, waits_panel
-from qmon.tui.waits.horizon_panel import HorizonText
-from qmon.tui.waits.server_health import HealthText
+from qmon.tui.waits.horizon_panel import HorizonText, VersionStoreText
+from qmon.tui.waits.server_health_panel import HealthText
 from qmon.tui.waits.usage_panel import UsageText
-from qmon.tui.waits.version_store import VersionStoreText
 from tests.tui.driving import dashboard
 from tests.tui.waited import NEXT, SLEEPER, counted, use, waited_view
 from tests.wordings import has

@@ -14,7 +14,7 @@ from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.libraries.library import Library, TableQueue
 from qmon.libraries.library_catalog import all_libraries
 from qmon.libraries.recognition import Columns, find_table_queues, recognize_libraries
-from qmon.model.groups.group import FoundGroup, Group
+from qmon.model.groups.group import Group, ResolvedGroup
 from qmon.model.samples.group_samples import GroupStateSample
 from qmon.monitor.probes.group_probes import GroupProbes
 from qmon.monitor.probes.probe_statements import ProbeStatement, StatementCache
@@ -80,7 +80,7 @@ def library_statements(library: Library) -> Iterator[ProbeStatement]:
         *groups,
         *(each for each in find_table_queues(LIBRARIES, "sqlserver", given) if isinstance(each, Group)),
     ):
-        probes = GroupProbes(StatementCache(SqlServer(), (11, 0)), FoundGroup(group, 1, 1000))
+        probes = GroupProbes(StatementCache(SqlServer(), (11, 0)), ResolvedGroup(group, 1, 1000))
         results = {
             (group.name, f"group_states:{state.key}"): (GroupStateSample(state.name, "mails", 1, 1.0, 0, 1),)
             for state in group.states

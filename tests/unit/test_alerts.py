@@ -35,7 +35,7 @@ from qmon.model.alerts.rule_parser import RuleText, rules_from_list, rules_from_
 from qmon.model.config_reader import KeyText
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.formatting import DurationText
-from qmon.model.report import queue_object
+from qmon.model.status_report import queue_object
 from qmon.model.view import QueueView, View
 from qmon.monitor.state.target_history import TargetHistory
 from tests.tui.scripted import TAKEN_AT, figure, queue, view

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.engines.any_bytes import bytes_from_text, text_from_bytes
+from qmon.engines.odbc import bytes_from_text, text_from_bytes
 from qmon.model.layout.message_ids import split_id, split_ids
 
 PIECES = st.sampled_from(

@@ -59,14 +59,14 @@ def test_each_report_of_this_database_is_told_once_and_the_next_reading_goes_on_
     driver = Driver(rows)
     at, statements = connection(driver, (16, 0)), StatementCache(SqlServer(), (16, 0))
     rows.left = [row(SAMPLED_AT, 512), row(SAMPLED_AT - 60, 256), row(SAMPLED_AT - 30, 1_024, here=False)]
-    reports.read(at, statements)
+    reports.read_new_reports(at, statements)
     assert [(each.at, each.session, each.blocker, each.waited_s) for each in reports.latest_reports()] == [
         (SAMPLED_AT, 84, 61, 20.5),
         (SAMPLED_AT - 60, 84, 61, 20.5),
     ]
     assert "hunter2" not in repr(reports.latest_reports())
     rows.left = [row(SAMPLED_AT, 512)]
-    reports.read(at, statements)
+    reports.read_new_reports(at, statements)
     assert driver.values[1:3] == (FILE, 1_024) or {FILE, 1_024} <= set(driver.values)
     assert len(reports.latest_reports()) == 2
 
@@ -74,7 +74,7 @@ def test_each_report_of_this_database_is_told_once_and_the_next_reading_goes_on_
 def test_where_nobody_runs_such_a_session_nothing_is_read() -> None:
     rows, reports = Reports(file=False), BlockedReports(SqlServer())
     driver = Driver(rows)
-    reports.read(connection(driver, (16, 0)), StatementCache(SqlServer(), (16, 0)))
+    reports.read_new_reports(connection(driver, (16, 0)), StatementCache(SqlServer(), (16, 0)))
     assert driver.asked == ["probe/blocked_file"]
     assert reports.latest_reports() == ()
     assert not BlockedReports(Postgres()).is_supported
@@ -83,7 +83,7 @@ def test_where_nobody_runs_such_a_session_nothing_is_read() -> None:
 async def test_reports_stand_below_who_blocks_whom_and_without_any_there_is_no_panel() -> None:
     rows, reports = Reports(), BlockedReports(SqlServer())
     rows.left = [row(SAMPLED_AT, 512)]
-    reports.read(connection(Driver(rows), (16, 0)), StatementCache(SqlServer(), (16, 0)))
+    reports.read_new_reports(connection(Driver(rows), (16, 0)), StatementCache(SqlServer(), (16, 0)))
     async with dashboard((120, 40)) as d:
         await d.press("4")
         await d.give(view())

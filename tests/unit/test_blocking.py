@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from qmon.engines.sql import queries
 from qmon.model.samples.polled_samples import BlockingSample
 from qmon.model.waits.graph import find_cycles, reachable_nodes, set_bits
-from qmon.model.waits.lock_chains import HeldQueueRows, LockChains, Role, SessionKey, build_lock_chains
+from qmon.model.waits.lock_chains import HeldQueueRows, LockChains, LockRole, SessionKey, build_lock_chains
 from tests.unit.blocking import SESSION, blocks, waits
 
 
@@ -53,7 +53,7 @@ def test_every_session_stands_in_full_once_and_counts_whom_it_holds_up(graph: li
         assert place.blocks == len(reach_of(graph, number) - {number})
         assert place.directly == len({w for w, b in graph if b == number and w != number})
         assert {b for b, _ in place.blockers} == {b for w, b in graph if w == number and b not in (0, number)}
-        assert (place.role is Role.CYCLE) == (number in reach_of(graph, number))
+        assert (place.role is LockRole.CYCLE) == (number in reach_of(graph, number))
     assert found.waiters == len({w for w, b in graph if b not in (0, w)})
 
 
@@ -114,7 +114,13 @@ def test_all_blockers_of_one_waiter_are_shown() -> None:
 def test_a_cycle_has_no_head_and_is_closed_by_a_repetition() -> None:
     found = build_lock_chains([*waits(1, 2), *waits(2, 3), *waits(3, 1), *waits(4, 3)])
     assert drawn(found) == ["1", ".3", "..2", "...1*", "..4"]
-    assert [p.role for p in found.places] == [Role.CYCLE, Role.CYCLE, Role.CYCLE, Role.CYCLE, Role.WAITING]
+    assert [p.role for p in found.places] == [
+        LockRole.CYCLE,
+        LockRole.CYCLE,
+        LockRole.CYCLE,
+        LockRole.CYCLE,
+        LockRole.WAITING,
+    ]
     assert found.places[0].blocks == 3
 
 
@@ -124,12 +130,12 @@ def test_what_heads_do() -> None:
     found = build_lock_chains(
         [prepared, behind, *blocks(1), *waits(2, 1), *blocks(3, "active"), *waits(4, 3), *waits(5, 6)]
     )
-    roles: dict[SessionKey, Role] = {head.key: head.role for head in found.heads}
+    roles: dict[SessionKey, LockRole] = {head.key: head.role for head in found.heads}
     assert roles == {
-        (0, "pay-7"): Role.PREPARED,
-        (1, ""): Role.IDLE,
-        (3, ""): Role.RUNNING,
-        (6, ""): Role.RUNNING,
+        (0, "pay-7"): LockRole.PREPARED,
+        (1, ""): LockRole.IDLE,
+        (3, ""): LockRole.RUNNING,
+        (6, ""): LockRole.RUNNING,
     }
     six = found.find_line((6, ""))
     assert six is not None

@@ -13,7 +13,6 @@ from qmon.model.alerts.alert_rules import AlertRule, Cause
 from qmon.model.alerts.latches import Alert, Latch, LatchKey, raised_alerts, record_view
 from qmon.model.alerts.target_check import CheckState, check_target
 from qmon.model.figure import Figure, Severity
-from qmon.model.report import status_object
 from qmon.model.samples.broker_samples import (
     Broker,
     BrokerMonitorSample,
@@ -33,6 +32,7 @@ from qmon.model.service_broker import (
     sending_finding,
 )
 from qmon.model.snapshot import Snapshot
+from qmon.model.status_report import status_object
 from qmon.monitor.probes.broker_probes import BrokerProbes
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.state.broker_track import BrokerTrack

@@ -29,7 +29,7 @@ from qmon.config.credentials import (
 from qmon.engines.base import Target
 from qmon.engines.secret import Secret
 from qmon.engines.urls import UrlText
-from qmon.errors import BadInput, PasswordNeeded, Unreachable, WrongPassword
+from qmon.errors import BadInput, ConnectionFailed, PasswordNeeded, WrongPassword
 from tests import needs
 from tests.wordings import has, pattern
 
@@ -173,7 +173,7 @@ def test_a_password_is_got_only_when_the_server_asks() -> None:
         if target.password is None:
             raise PasswordNeeded("asks")
         if target.password.reveal() != "right":
-            raise Unreachable("wrong")
+            raise ConnectionFailed("wrong")
         return "connected"
 
     target = Target("a", "postgres", {})
@@ -184,7 +184,7 @@ def test_a_password_is_got_only_when_the_server_asks() -> None:
     unlocked, result = retry_with_password(target, attempt, both)  # type: ignore[arg-type]
     assert (result, asked) == ("connected", ["keyring", "prompt"])
     assert attempt(unlocked) == "connected"
-    with pytest.raises(Unreachable, match="wrong"):
+    with pytest.raises(ConnectionFailed, match="wrong"):
         retry_with_password(target, attempt, (source("keyring", Secret("no")),))  # type: ignore[arg-type]
     with pytest.raises(PasswordNeeded, match=asks_for("QMON_PASSWORD_A", "a")):
         retry_with_password(target, attempt, (source("keyring", None),))  # type: ignore[arg-type]

@@ -23,12 +23,12 @@ from qmon.monitor.catalog.column_names import (
 )
 from qmon.monitor.catalog.complete_layout import CompletionText, complete_layout
 from qmon.monitor.catalog.discovery.shape import score_shape
-from qmon.monitor.catalog.predicate import parse_condition
+from qmon.monitor.catalog.predicate import parse_index_condition
 from qmon.monitor.catalog.state_values import (
     KnownValues,
     StateValueText,
     fill_gaps,
-    find_state_column,
+    find_queue_state_column,
     known_values,
     needs_list_of_states,
     state_meanings,
@@ -49,7 +49,7 @@ def table(
 
 
 def look(details: TableDetails) -> float:
-    state = find_state_column(details, "status")
+    state = find_queue_state_column(details, "status")
     known = known_values(details, state[0].column_name) if state else KnownValues()
     return score_shape(details, state, known).score
 
@@ -98,8 +98,8 @@ def test_rows_that_only_pile_up_speak_against_a_queue() -> None:
 
 
 def test_an_identity_is_the_id_and_a_filtered_index_serves_its_state() -> None:
-    where = parse_condition("([Status]=(1))", brackets=True)
-    busy = parse_condition("([Status]=(2))", brackets=True)
+    where = parse_index_condition("([Status]=(1))", brackets=True)
+    busy = parse_index_condition("([Status]=(2))", brackets=True)
     details = table(
         "Queue",
         "Id int!",
@@ -126,9 +126,12 @@ def test_an_identity_is_the_id_and_a_filtered_index_serves_its_state() -> None:
     [
         (Index("a", False, False, ("Status", "Id")), True),
         (Index("b", False, False, ("Id", "Status")), False),
-        (Index("c", False, False, ("Id",), parse_condition("([Status] IN ((0), (1)))", brackets=True)), False),
-        (Index("d", False, False, ("Id",), parse_condition("([Status]=(0) AND [Kind]=(1))", brackets=True)), False),
-        (Index("e", False, False, ("Id",), parse_condition("([Status]=(0))", brackets=True)), True),
+        (Index("c", False, False, ("Id",), parse_index_condition("([Status] IN ((0), (1)))", brackets=True)), False),
+        (
+            Index("d", False, False, ("Id",), parse_index_condition("([Status]=(0) AND [Kind]=(1))", brackets=True)),
+            False,
+        ),
+        (Index("e", False, False, ("Id",), parse_index_condition("([Status]=(0))", brackets=True)), True),
         (Index("f", False, False, ("Status",)), False),
         (Index("g", False, False, ("Kind", "Status", "Id")), False),
     ],
@@ -264,7 +267,7 @@ def test_a_value_that_appears_later_for_done_messages_is_added() -> None:
 
 def test_sources_of_values_come_in_a_fixed_order_and_the_first_closed_one_wins() -> None:
     def known(*values: tuple[str, str], where: str | None = None) -> KnownValues:
-        indexes = () if where is None else (Index("IX", False, False, ("Id",), parse_condition(where)),)
+        indexes = () if where is None else (Index("IX", False, False, ("Id",), parse_index_condition(where)),)
         rows = tuple(ValuesRow(1, "status", origin, text) for origin, text in values)
         return known_values(table("jobs", "Id int!", "status text", indexes=indexes, values=rows), "status")
 
@@ -286,7 +289,7 @@ def test_sources_of_values_come_in_a_fixed_order_and_the_first_closed_one_wins()
 
 def test_a_foreign_key_is_no_state_and_words_are_taken_before_numbers() -> None:
     def state_column(details: TableDetails) -> str | None:
-        found = find_state_column(details, "status")
+        found = find_queue_state_column(details, "status")
         return None if found is None else found[0].column_name
 
     hangfire = table("job", "id bigint!", "stateid bigint", "statename text", "arguments jsonb")

@@ -15,7 +15,7 @@ from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.probe_table import TARGET_PROBES
-from qmon.monitor import doctor, one_shot
+from qmon.monitor import one_shot, probe_checks
 from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
@@ -128,8 +128,8 @@ def test_the_doctor_gives_each_probe_its_values(
     engine: Engine, version: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at, asked = server(engine, version)
-    monkeypatch.setattr(doctor, "resolve_queues", lambda *_: queues())
-    checks = doctor.run_checkup(at, engine, ()).checks
+    monkeypatch.setattr(probe_checks, "resolve_queues", lambda *_: queues())
+    checks = probe_checks.run_checkup(at, engine, ()).checks
     # checks in brackets are findings, such as a security policy, and no probe has failed
     assert not [each for each in checks if each.problem and not each.probe.startswith("(")]
     there = {f"probe/{name}" for name, probe in TARGET_PROBES.items() if not probe.in_pool}

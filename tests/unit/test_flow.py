@@ -12,7 +12,7 @@ from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.rates.committed_rows import Shares, committed_work, update_shares
 from qmon.model.rates.flow import pops_in_transaction, ring_flow, ring_ready, table_flow
 from qmon.model.samples.polled_samples import CounterSample, RingSample
-from qmon.monitor.state.rates.committed_track import CommittedTrack
+from qmon.monitor.state.rates.table_flow_track import CommittedTrack
 
 T = TableName("public", "t")
 FIFO = Layout("q", "fifo", T, id="id")

@@ -61,17 +61,17 @@ def test_one_index_at_a_time_and_why_the_others_are_not_read() -> None:
     driver, at, statements = at_driver(Tables())
     fragments = FragmentationReader(SqlServer())
     assert fragments.is_supported
-    fragments.read(at, statements, SPEC)
+    fragments.read_next_index(at, statements, SPEC)
     assert driver.asked == ["probe/trees", "probe/fragmentation"]
     known = {each.index_id: each for each in fragments.latest_fragmentation()}
     assert known[0] == Fragmentation(11, 0, 1001.0, 0.25)
     assert known[3].unread == FragmentationText.TOO_LARGE.render(most="781 MB", size="1.2 GB")
     assert known[5] == Fragmentation(11, 5)
-    fragments.read(at, statements, SPEC)
+    fragments.read_next_index(at, statements, SPEC)
     assert driver.asked[2:] == ["probe/fragmentation"]
     known = {each.index_id: each for each in fragments.latest_fragmentation()}
     assert known[5] == Fragmentation(11, 5, 1002.0, 0.5)
-    fragments.read(at, statements, SPEC)
+    fragments.read_next_index(at, statements, SPEC)
     assert driver.asked[3:] == ["probe/trees", "probe/fragmentation"], "the next round begins with the current indexes"
     known = {each.index_id: each for each in fragments.latest_fragmentation()}
     assert (known[0].fragmented, known[5].fragmented) == (0.75, 0.5)
@@ -82,8 +82,8 @@ def test_a_heap_is_never_read_and_a_queue_that_is_gone_is_forgotten() -> None:
     tables.sizes = {0: 10}
     driver, at, statements = at_driver(tables)
     fragments = FragmentationReader(SqlServer())
-    fragments.read(at, statements, SPEC)
-    fragments.read(at, statements, SPEC)
+    fragments.read_next_index(at, statements, SPEC)
+    fragments.read_next_index(at, statements, SPEC)
     assert "probe/fragmentation" not in driver.asked
     assert [each.unread for each in fragments.latest_fragmentation()] == [FragmentationText.HEAP]
     fragments.retain_only(frozenset())
@@ -95,7 +95,7 @@ def test_a_readable_secondary_has_nothing_to_read() -> None:
     tables.sizes = {}
     driver, at, statements = at_driver(tables)
     fragments = FragmentationReader(SqlServer())
-    fragments.read(at, statements, SPEC)
+    fragments.read_next_index(at, statements, SPEC)
     assert driver.asked == ["probe/trees"]
     assert fragments.latest_fragmentation() == ()
 

@@ -13,7 +13,6 @@ from qmon.model.figure import Figure
 from qmon.model.forecast import Trend
 from qmon.model.formatting import time_of_day
 from qmon.model.reasons import Reason
-from qmon.model.report import status_object
 from qmon.model.samples.polled_samples import (
     CounterSample,
     HeadSample,
@@ -22,6 +21,7 @@ from qmon.model.samples.polled_samples import (
     ServerSample,
 )
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
+from qmon.model.status_report import status_object
 from qmon.model.view import View
 from qmon.monitor.state.target_history import TargetHistory
 from tests.unit.stepping import FIFO, RING, Step, World, found

@@ -98,7 +98,7 @@ def test_a_report_is_wanted_until_it_has_had_time_and_been_looked_for() -> None:
     graphs = risen()
     assert graphs.may_have_unread(2.0)
     assert graphs.may_have_unread(200.0), "the reports were not read yet"
-    graphs.read(at, statements)
+    graphs.read_new_reports(at, statements)
     assert graphs.may_have_unread(100.0), "another may still come"
     assert not graphs.may_have_unread(200.0)
 
@@ -106,12 +106,12 @@ def test_a_report_is_wanted_until_it_has_had_time_and_been_looked_for() -> None:
 def test_a_report_is_read_from_the_file_and_given_once() -> None:
     server, at, statements = at_server()
     graphs = risen()
-    graphs.read(at, statements)
+    graphs.read_new_reports(at, statements)
     assert server.driver.asked == ["probe/deadlock_file", "probe/deadlock_reports"]
     found = graphs.record_count(4, 2.0, 1002.0)
     assert sessions(found) == [[61, 62]]
     assert "geheim" not in found[0].members[0].statement
-    graphs.read(at, statements)
+    graphs.read_new_reports(at, statements)
     assert graphs.record_count(4, 3.0, 1003.0) == ()
 
 
@@ -119,11 +119,11 @@ def test_a_file_is_read_on_after_the_newest_report_and_a_new_one_from_its_start(
     server, at, statements = at_server()
     graphs = risen()
     server.reports = [PAIR, BACK, ELSEWHERE]
-    graphs.read(at, statements)
+    graphs.read_new_reports(at, statements)
     assert sessions(graphs.record_count(4, 2.0, 1002.0)) == [[61, 62]], "deadlocks of other databases are not reported"
-    graphs.read(at, statements)
+    graphs.read_new_reports(at, statements)
     server.path = PLACE.replace("_1.", "_2.")
-    graphs.read(at, statements)
+    graphs.read_new_reports(at, statements)
     start = ("", -1)
     assert [asked[1:] for asked in server.asked] == [start, (PLACE, 8192), start]
     assert [asked[0] for asked in server.asked] == [PLACE, PLACE, server.path]
@@ -132,9 +132,9 @@ def test_a_file_is_read_on_after_the_newest_report_and_a_new_one_from_its_start(
 def test_a_place_that_the_server_does_not_know_any_more_is_forgotten() -> None:
     server, at, statements = at_server()
     graphs = risen()
-    graphs.read(at, statements)
+    graphs.read_new_reports(at, statements)
     server.cleaned = True
-    graphs.read(at, statements)
+    graphs.read_new_reports(at, statements)
     assert [asked[1:] for asked in server.asked] == [("", -1), (PLACE, 4096), ("", -1)]
 
 
@@ -149,7 +149,7 @@ def test_where_no_file_can_be_read_the_memory_of_the_session_is(why: str) -> Non
         server.driver.refused = frozenset({"probe/deadlock_reports"})
     else:
         server.driver.broken = {"probe/deadlock_reports": said("42000", "A valid URL is required (40538)")}
-    graphs.read(at, statements)
+    graphs.read_new_reports(at, statements)
     assert server.driver.asked[-1] == "probe/deadlock_graphs"
     assert sessions(graphs.record_count(4, 2.0, 1002.0)) == [[61, 62]]
 
@@ -159,21 +159,21 @@ def test_where_nothing_can_be_read_it_is_said() -> None:
     server.path = None
     server.driver.refused = frozenset({"probe/deadlock_graphs"})
     with pytest.raises(QueryFailed, match="denied"):
-        risen().read(at, statements)
+        risen().read_new_reports(at, statements)
 
 
 def test_what_was_reported_before_the_first_poll_is_not_said() -> None:
     server, at, statements = at_server()
     graphs = risen()
     server.reports = [{**PAIR, "at": 999.0}, {**BACK, "at": 999.0}]
-    graphs.read(at, statements)
+    graphs.read_new_reports(at, statements)
     assert graphs.record_count(4, 2.0, 1002.0) == ()
 
 
 def test_azure_names_the_file_of_a_session_of_the_database() -> None:
     server, at, statements = at_server(AZURE)
     graphs = risen()
-    graphs.read(at, statements)
+    graphs.read_new_reports(at, statements)
     assert server.driver.asked == ["probe/deadlock_file", "probe/deadlock_reports"]
     assert "dm_xe_database_session_targets" in statements.statement_for("deadlock_file").bound.statement.text
 

@@ -10,7 +10,7 @@ import pytest
 from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.model.cost_budget import PollingCost, Throttled
 from qmon.model.groups.conditions import ColumnRef, OneOf
-from qmon.model.groups.group import MOST_QUEUES, FoundGroup, Group, State
+from qmon.model.groups.group import MOST_QUEUES, Group, ResolvedGroup, State
 from qmon.model.layout.layout import TableName
 from qmon.model.samples.group_samples import GroupStateSample
 from qmon.model.samples.polled_samples import ServerSample
@@ -31,7 +31,7 @@ GROUP = Group(
 def probes(group: Group = GROUP, cost_s: float = 0.0) -> GroupProbes:
     """Return the probes of a group that was never read. ``cost_s``: cost of each statement, in seconds."""
     costs = iter([cost_s])  # the cost is forgotten if a statement was not timed for long
-    return GroupProbes(StatementCache(Postgres(), (18, 0)), FoundGroup(group, 1, 1), lambda _: next(costs, 0.0))
+    return GroupProbes(StatementCache(Postgres(), (18, 0)), ResolvedGroup(group, 1, 1), lambda _: next(costs, 0.0))
 
 
 def read(probes: GroupProbes, queues: Iterable[str], now: float) -> None:

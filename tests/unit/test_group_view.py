@@ -8,7 +8,7 @@ from qmon.cli.commands.status import status_rows
 from qmon.model.combined_figures import CombinedText, group_views
 from qmon.model.figure import Figure
 from qmon.model.groups.group import MOST_QUEUES
-from qmon.model.report import status_object
+from qmon.model.status_report import status_object
 from qmon.model.view import QueueView
 from tests.tui.scripted import figure, part, queue, view
 

@@ -11,7 +11,7 @@ import pytest
 from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.model.cost_budget import PollingCost, Throttled
 from qmon.model.groups.conditions import ColumnRef, OneOf
-from qmon.model.groups.group import MOST_QUEUES, FoundGroup, Group, State, Steps
+from qmon.model.groups.group import MOST_QUEUES, Group, ResolvedGroup, State, Steps
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.samples.group_samples import GroupLastSample, GroupStateSample, GroupStepsSample
 from qmon.model.samples.polled_samples import HeadSample, ServerSample
@@ -74,7 +74,7 @@ def test_a_group_forgets_the_steps_of_queues_that_it_does_not_know() -> None:
     queue = ColumnRef("queue")
     steps = Steps("log", "id", None, queue, (("pushed", None),))
     group = Group("jobs", TableName("s", "jobs"), "id", (state,), queue, steps=(steps,))
-    probes = GroupProbes(StatementCache(Postgres(), (18, 0)), FoundGroup(group, 1, 1))
+    probes = GroupProbes(StatementCache(Postgres(), (18, 0)), ResolvedGroup(group, 1, 1))
     kept = GroupStateSample("ready", "kept", 1, 1.0, 0, 0)
     for poll in range(40):
         names = ["kept", *(f"tenant{poll * 100 + number}" for number in range(100))]

@@ -11,7 +11,6 @@ from qmon.model.counts import TableCount
 from qmon.model.layout.layout import Layout, Ring, TableName
 from qmon.model.layout.time_zones import LOCAL_ZONE, UNKNOWN_ZONE
 from qmon.model.reasons import Reason
-from qmon.model.report import status_object
 from qmon.model.samples.polled_samples import (
     HeadSample,
     HeldSample,
@@ -20,6 +19,7 @@ from qmon.model.samples.polled_samples import (
     WriterSample,
 )
 from qmon.model.snapshot import ProbeFailure, QueueSamples
+from qmon.model.status_report import status_object
 from qmon.monitor.state.sample_figures import FigureText
 from qmon.monitor.state.target_history import TargetHistory
 from tests.unit.polls import COUNTERS, FIFO, STATUS, T, fifo, moved, poll

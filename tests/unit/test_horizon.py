@@ -12,11 +12,11 @@ from qmon.model.evidence import QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure
 from qmon.model.rates.queue_use import QueueUse, work_between
 from qmon.model.reasons import Reason
-from qmon.model.report import status_object
 from qmon.model.samples.client_samples import MOST_CLIENTS
 from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
 from qmon.model.samples.wait_samples import WaitSource, WaitTotal, WaitTotals
 from qmon.model.snapshot import Snapshot
+from qmon.model.status_report import status_object
 from qmon.model.verdicts.server_verdicts import HORIZON, LOG, ServerVerdictText
 from qmon.model.view import QueueView
 from qmon.model.waits.horizon_holders import HolderText, holder_text, long_holder, next_holder

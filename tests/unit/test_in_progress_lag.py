@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableName
 from qmon.model.rates.committed_rows import CommittedWork
 from qmon.model.reasons import Reason
-from qmon.monitor.state.rates.in_progress_lag import InProgressLag
+from qmon.monitor.state.rates.table_flow_track import InProgressLag
 
 T = TableName("public", "t")
 DELETED_WHEN_DONE = Layout("q", "status", T, id="id", state=StateColumn("s", 1, 2, None, 3))

@@ -46,7 +46,7 @@ class Steps:
 def read(steps: Steps) -> tuple[Jobs, Driver]:
     driver, reader = Driver(steps), JobReader(SqlServer())
     assert reader.latest_jobs() is None
-    reader.read(connection(driver, (16, 0)), StatementCache(SqlServer(), (16, 0)), SPECS)
+    reader.read_jobs(connection(driver, (16, 0)), StatementCache(SqlServer(), (16, 0)), SPECS)
     found = reader.latest_jobs()
     assert found is not None
     return found, driver
@@ -66,7 +66,7 @@ def test_without_the_right_nothing_is_known_and_the_right_is_named() -> None:
             raise PermissionMissing("SELECT on dbo.sysjobs is denied", grant="GRANT SELECT ON dbo.sysjobs TO [me]")
 
     reader = JobReader(SqlServer())
-    reader.read(connection(Driver(), (16, 0)), Refusing(SqlServer(), (16, 0)), SPECS)
+    reader.read_jobs(connection(Driver(), (16, 0)), Refusing(SqlServer(), (16, 0)), SPECS)
     found = reader.latest_jobs()
     assert found is not None
     assert found.jobs == ()

@@ -20,7 +20,7 @@ from qmon.pipeline.messages.watermarks import (
     ranges_to_read,
     split_ranges,
     subtract_ranges,
-    to_json,
+    watermark_to_json,
 )
 
 Step = tuple[str, int]
@@ -72,7 +72,7 @@ class Reader:
         assert len(parts) <= 3
         self.taken += keys
         self.mark = from_json(
-            json.loads(json.dumps(to_json(advance_watermark(self.mark, seen, stretches(keys), len(keys)))))
+            json.loads(json.dumps(watermark_to_json(advance_watermark(self.mark, seen, stretches(keys), len(keys)))))
         )
 
 
@@ -110,7 +110,7 @@ def test_every_row_that_stays_is_taken_once(takes: list[tuple[list[Step], list[S
 def test_a_gap_is_awaited_as_long_as_one_of_its_writers_runs() -> None:
     seen = Survey(4, 9, 9, frozenset({"a", "b"}))
     mark = advance_watermark(Watermark(), seen, [(4, 6), (9, 9)], 4)
-    assert (mark.upto, mark.awaited, mark.messages) == (9, 5, 4)
+    assert (mark.upto, mark.awaited_count, mark.messages) == (9, 5, 4)
     assert [(gap.first, gap.last) for gap in mark.gaps] == [(1, 3), (7, 8)]
     assert ranges_to_read(mark, seen) == [(1, 3), (7, 8)]
     later = Survey(2, 9, 9, frozenset({"b", "c"}))

@@ -11,7 +11,7 @@ from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.libraries.library_catalog import all_libraries
 from qmon.libraries.recognition import recognize_libraries
 from qmon.model.groups.conditions import ColumnRef, IsNull, Lookup, OneOf
-from qmon.model.groups.group import Blocker, FoundGroup, Group, State, Steps, Workers
+from qmon.model.groups.group import Blocker, Group, ResolvedGroup, State, Steps, Workers
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.reasons import Reason
 from qmon.model.view import QueueView, View
@@ -142,11 +142,11 @@ GROUP = Group(
     workers=Workers("Workers", IsNull(ColumnRef("Ended")), KEY),
 )
 TABLES = (("Mails", 12), ("Locks", 13), ("Log", 14), ("Workers", 15))
-FOUND = FoundGroup(GROUP, 12, 10, tables=TABLES)
+FOUND = ResolvedGroup(GROUP, 12, 10, tables=TABLES)
 OF_GROUP = ("ready", "in_progress", "stuck", "dead", "blocked", "oldest", "blocked_oldest", "push_rate")
 
 
-def of_group(*columns: str, found: FoundGroup = FOUND) -> View:
+def of_group(*columns: str, found: ResolvedGroup = FOUND) -> View:
     """Return polls of a group on a server that masks these columns: of the group's table, or of the table before the
     dot."""
     ids = dict(found.tables)
@@ -247,7 +247,7 @@ def test_queues_of_a_library_are_unknown_where_their_columns_are_masked() -> Non
     (library,) = (each for each in known_ones if (each.name, each.engine) == ("hangfire", "sqlserver"))
     (known,) = recognize_libraries([library], "sqlserver", {"HangFire": tables(library, "")})
     (group,) = known.groups
-    found = FoundGroup(group, 12, 10, tables=(("JobQueue", 12), ("Job", 13)))
+    found = ResolvedGroup(group, 12, 10, tables=(("JobQueue", 12), ("Job", 13)))
     assert {table for table, _ in group.columns_read.columns} == {"JobQueue", "Job"}
     assert "oldest" in unknown_of_group(of_group("Job.CreatedAt", found=found))
     assert "Job.CreatedAt" in unknown_of_group(of_group("Job.CreatedAt", found=found))["oldest"]

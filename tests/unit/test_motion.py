@@ -15,7 +15,7 @@ from qmon.model.snapshot import QueueSamples
 from qmon.model.verdicts import RuleInput, judge_queue
 from qmon.model.verdicts.flow_verdicts import STILL_S, FlowText
 from qmon.model.verdicts.judge import Spans
-from qmon.monitor.state.motion import MotionTrack
+from qmon.monitor.state.diagnosis import MotionTrack
 from tests.unit.rule_inputs import FINE, paused
 
 _FIFO = Layout("mails", "fifo", TableName("public", "mails"), id="id")

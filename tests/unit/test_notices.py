@@ -16,7 +16,7 @@ from qmon.model.alerts.notice_formats import (
     MAX_SUMMARY_LENGTH,
     NoticeText,
     alertmanager_alerts,
-    headline,
+    notice_headline,
     notice_report,
     pagerduty_event,
     slack_message,
@@ -69,7 +69,7 @@ def test_one_transaction_behind_eleven_queues_is_one_notice() -> None:
     memory = record_view((EVERY, DEEP), view(queues, at=1.0), {})
     (notice,) = notices_for("shop", raised_alerts(memory), 60.0, WALL).values()
     assert (notice.name, notice.cause, notice.queues) == ("everything locked", "session 61", tuple(names))
-    assert headline(notice).startswith(f"■ CRITICAL shop: {NoticeText.QUEUES.render(count=11)}: ")
+    assert notice_headline(notice).startswith(f"■ CRITICAL shop: {NoticeText.QUEUES.render(count=11)}: ")
     other = queue("q99", verdict=replace(LOCKED, cause="session 62"))
     apart = notices_for("shop", raised_alerts(record_view((EVERY,), view((*queues, other), at=1.0), {})), 60.0, WALL)
     assert sorted(len(each.queues) for each in apart.values()) == [1, 11]
@@ -168,7 +168,7 @@ def test_what_is_over_is_told_at_the_end_and_what_is_new_is_not() -> None:
     alerting = Alerting("shop", [DEEP], notifier=Kept([]), group_wait_s=10.0, clock=clock)
     for at, a, b in ((60.0, 500, 5), (75.0, 500, 5), (76.0, 5, 500)):
         clock.now = at
-        alerting.on_event(view((queue("a", ready=a), queue("b", ready=b)), at=at))
+        alerting.record_event(view((queue("a", ready=a), queue("b", ready=b)), at=at))
     assert [(each.event.value, each.queues) for each in sent] == [("raised", ("a",))]
     alerting.close(0.0)
     assert [(each.event.value, each.queues) for each in sent[1:]] == [("cleared", ("a",))]
@@ -249,7 +249,7 @@ def test_no_name_mentions_anybody_or_steers_anything() -> None:
     assert all(block["text"]["type"] == "plain_text" for block in message["blocks"])
     (attachment,) = teams_message(HOSTILE)["attachments"]
     assert {run["type"] for block in attachment["content"]["body"] for run in block["inlines"]} == {"TextRun"}
-    assert headline(HOSTILE).isprintable()
+    assert notice_headline(HOSTILE).isprintable()
 
 
 @pytest.mark.parametrize("many", [1, 5_000])

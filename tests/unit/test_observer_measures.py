@@ -30,7 +30,7 @@ def polled(
     """Run polls of one second with these costs in milliseconds per probe. Return the probes that each poll read."""
     read = []
     for _ in range(polls):
-        chosen = [job.key for job in observer.choose_statements(JOBS, 1.0, (focus or Focus()).watched)]
+        chosen = [job.key for job in observer.choose_statements(JOBS, 1.0, (focus or Focus()).priority_queues)]
         timed = observer.choose_probes_to_time()
         assert timed <= set(chosen)
         observer.record_times({key: costs[key] for key in timed}, {}, sum(costs[key] for key in chosen) + 0.5)

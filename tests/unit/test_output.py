@@ -20,13 +20,13 @@ from typer.main import get_command
 import qmon.recording
 from qmon.cli.app import app
 from qmon.cli.output import Format, print_report
-from qmon.cli.reports import pipeline, target
-from qmon.cli.reports.bench import BenchLoad
-from qmon.model import report_shapes as figures
+from qmon.cli.reports import pipeline_reports, target_reports
+from qmon.cli.reports.bench_reports import BenchLoad
+from qmon.model import report_shapes
 from qmon.model.operation_records import Operation
 from qmon.model.queue_figures import QUEUE_FIGURES
-from qmon.model.report import queue_object
 from qmon.model.report_shapes import QueueReport
+from qmon.model.status_report import queue_object
 from qmon.recording.format.records import KINDS
 from tests import schemas
 from tests.tui.scripted import queue
@@ -102,9 +102,9 @@ UNIT = re.compile(r"(^|_)(s|ms|seconds|epoch_s|bytes|share|days|per_(s|pop|cycle
 COUNTS = {"dead_rows", "ready_mean", "ready_p95", "ready_max", "times_naive", "value", "before", "after"}
 # Rows of each command whose CSV has numbers.
 FIGURES = [
-    *(figures.QueueReport, figures.ProblemReport, target.KnownQueue, target.ProbeCheck),
-    *(target.TrashRow, target.ActionReport, Operation),
-    *(BenchLoad, pipeline.IngestReport, pipeline.QueuePeriod),
+    *(report_shapes.QueueReport, report_shapes.ProblemReport, target_reports.KnownQueue, target_reports.ProbeCheck),
+    *(target_reports.TrashRow, target_reports.ActionReport, Operation),
+    *(BenchLoad, pipeline_reports.IngestReport, pipeline_reports.QueuePeriod),
 ]
 
 

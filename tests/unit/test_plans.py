@@ -50,7 +50,7 @@ class Store:
 def read(store: Store, version: tuple[int, int] = (16, 0)) -> tuple[QueuePlans, Driver]:
     driver = Driver(store)
     plans = PlanReader(SqlServer())
-    plans.read(connection(driver, version), StatementCache(SqlServer(), version), SPEC)
+    plans.read_plans(connection(driver, version), StatementCache(SqlServer(), version), SPEC)
     (found,) = plans.take_new_plans()
     assert plans.take_new_plans() == (), "once"
     return found, driver
@@ -78,7 +78,7 @@ def test_where_the_server_remembers_no_plans_it_is_said_and_nothing_more_is_aske
 def test_a_refused_reading_is_a_failure_and_not_an_empty_one() -> None:
     plans = PlanReader(SqlServer())
     with pytest.raises(QueryFailed, match="VIEW SERVER STATE"):
-        plans.read(
+        plans.read_plans(
             connection(Driver(refused=frozenset({"probe/plan_history"})), (16, 0)),
             StatementCache(SqlServer(), (16, 0)),
             SPEC,

@@ -10,7 +10,7 @@ from qmon.engines.base import Target
 from qmon.engines.driver_faults import DriverFault, read_fault
 from qmon.engines.postgres import postgres_errors as errors
 from qmon.engines.postgres.postgres_errors import PostgresErrorText
-from qmon.errors import ConnectionLost, MissingDriver, QueryFailed, Unreachable
+from qmon.errors import ConnectionFailed, ConnectionLost, MissingDriver, QueryFailed
 from tests.wordings import has, pattern
 
 TARGET = Target("shop", "postgres", {"UID": "me", "Database": "d"})
@@ -87,7 +87,7 @@ def fault(sqlstate: str, words: str) -> DriverFault:
 def test_while_connecting(words: str, part: str, retryable: bool) -> None:
     said = f'connection to server at "h" (10.0.0.1), port 5432 failed: {words}'
     problem = errors.connecting_error(fault("08001", said), TARGET)
-    assert isinstance(problem, Unreachable)
+    assert isinstance(problem, ConnectionFailed)
     assert str(problem).startswith("shop: ")
     assert re.search(part, str(problem))
     assert "\n" not in str(problem)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.monitor.catalog.predicate import UNKNOWN, parse_condition
+from qmon.monitor.catalog.predicate import UNKNOWN, parse_index_condition
 
 PRINTED = [
     ("(status = 1)", "status", {"1"}),
@@ -39,19 +39,19 @@ PRINTED_WITH_BRACKETS = [
 
 @pytest.mark.parametrize(("text", "column", "values"), PRINTED)
 def test_postgres_conditions(text: str, column: str, values: set[str | None]) -> None:
-    assert parse_condition(text).values_if_only(column) == frozenset(values)
+    assert parse_index_condition(text).values_if_only(column) == frozenset(values)
 
 
 @pytest.mark.parametrize(("text", "column", "values"), PRINTED_WITH_BRACKETS)
 def test_sqlserver_conditions(text: str, column: str, values: set[str | None]) -> None:
-    assert parse_condition(text, brackets=True).values_if_only(column) == frozenset(values)
+    assert parse_index_condition(text, brackets=True).values_if_only(column) == frozenset(values)
 
 
 def test_a_second_column_is_not_overlooked() -> None:
-    both = parse_condition("((status = 1) AND (locked_at IS NULL))")
+    both = parse_index_condition("((status = 1) AND (locked_at IS NULL))")
     assert both.values_if_only("status") is None
     assert both.allowed == {"status": {"1"}, "locked_at": {None}}
-    partly = parse_condition("((status = 1) AND (due_at > '2020-01-01 00:00:00+00'::timestamp with time zone))")
+    partly = parse_index_condition("((status = 1) AND (due_at > '2020-01-01 00:00:00+00'::timestamp with time zone))")
     assert partly.values_if_only("status") is None
 
 
@@ -74,14 +74,14 @@ def test_a_second_column_is_not_overlooked() -> None:
     ],
 )
 def test_what_is_not_understood_is_said_to_be_unknown(text: str | None) -> None:
-    assert parse_condition(text).values_if_only("a") is None
-    assert parse_condition(text).more
+    assert parse_index_condition(text).values_if_only("a") is None
+    assert parse_index_condition(text).more
 
 
 @given(st.text())
 def test_no_text_makes_it_raise(text: str) -> None:
-    assert parse_condition(text) is not None
-    assert parse_condition(text, brackets=True) is not None
+    assert parse_index_condition(text) is not None
+    assert parse_index_condition(text, brackets=True) is not None
 
 
 def test_unknown_allows_nothing_to_be_concluded() -> None:

@@ -41,7 +41,9 @@ def test_a_queue_is_idle_where_all_of_it_was_seen_and_nothing_was_there(
     assert probes.is_idle({("q", probe): (sample,) for probe, sample in found.items()}) is idle
 
 
-def asked_for_states(*, learnt: bool, brief: bool = False, every_s: float = 1.0, unreached: str = "") -> list[bool]:
+def asked_for_states(
+    *, learnt: bool, only_presence: bool = False, every_s: float = 1.0, unreached: str = ""
+) -> list[bool]:
     """Return whether each of three polls reads state values that qmon does not know.
 
     ``unreached``: a probe that no poll reaches.
@@ -51,7 +53,9 @@ def asked_for_states(*, learnt: bool, brief: bool = False, every_s: float = 1.0,
     probes = QueueProbes(StatementCache(Postgres(), (18, 0)), QueueSpec(layout, facts))
     polls = []
     for number in range(3):
-        asked = {each.probe for each in probes.statements_for_poll(every_s * number, 1, None, brief=brief)}
+        asked = {
+            each.probe for each in probes.statements_for_poll(every_s * number, 1, None, only_presence=only_presence)
+        }
         polls.append("states" in asked)
         probes.record_unreached(unreached)
     return polls
@@ -63,7 +67,7 @@ def test_states_are_checked_in_each_poll_if_their_values_were_guessed_from_rows(
 
 def test_states_are_checked_seldom_if_their_values_are_certain_or_the_queue_is_read_in_brief() -> None:
     assert asked_for_states(learnt=False) == [True, False, False]
-    assert asked_for_states(learnt=True, brief=True) == [True, False, False]
+    assert asked_for_states(learnt=True, only_presence=True) == [True, False, False]
     assert asked_for_states(learnt=False, every_s=PROBES["in_state"].every_s) == [True, True, True]
 
 

@@ -11,7 +11,7 @@ import pytest
 from qmon.engines.base import Connection, Session
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.engines.sqlserver.sqlserver_errors import SqlServerErrorText
-from qmon.errors import ConnectionLost, StatementCancelled, Unreachable
+from qmon.errors import ConnectionFailed, ConnectionLost, StatementCancelled
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.reasons import Reason
 from qmon.model.view import View
@@ -327,7 +327,7 @@ def test_the_first_look_over_a_connection_has_half_a_minute_and_its_statements_t
 
     def connect(session: Session) -> Connection:
         if session.purpose != "poll":
-            raise Unreachable("beside the poll nothing is read here")
+            raise ConnectionFailed("beside the poll nothing is read here")
         assert session.statement_timeout_s is not None
         driver.timeout = round(session.statement_timeout_s)  # as the engine does
         return connection(driver, VERSION)

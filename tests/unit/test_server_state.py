@@ -25,7 +25,7 @@ from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.server_health_verdicts import ServerHealthText
 from qmon.model.waits.horizon_holders import HolderText
 from qmon.monitor.probes.probe_statements import StatementCache
-from qmon.monitor.probes.server_health import ServerHealthProbes
+from qmon.monitor.probes.server_health_probes import ServerHealthProbes
 from qmon.monitor.state.failover_and_plans import REPORTED_S, FailoverText, FailoverTrack
 from tests.unit.polls import poll
 from tests.unit.rule_inputs import FINE

@@ -9,7 +9,7 @@ from qmon.engines.sqlserver.sqlserver_engine import AZURE, SqlServer
 from qmon.model.samples.server_state_samples import SettingSample
 from qmon.model.settings import HarmText, database_card
 from qmon.monitor.probes.probe_statements import StatementCache
-from qmon.monitor.probes.server_health import READ_EVERY_S, ServerHealthProbes
+from qmon.monitor.probes.server_health_probes import READ_EVERY_S, ServerHealthProbes
 
 
 def harm(engine: str, name: str, value: str | None) -> str:

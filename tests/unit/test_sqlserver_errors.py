@@ -23,15 +23,15 @@ from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.engines.sqlserver.sqlserver_errors import SqlServerErrorText
 from qmon.errors import (
     BadInput,
+    ConnectionFailed,
     ConnectionLost,
-    DeadlineExceeded,
     LockTimeout,
     MissingDriver,
     PasswordNeeded,
     PermissionMissing,
     QmonError,
     QueryFailed,
-    Unreachable,
+    StatementStopped,
 )
 from qmon.system import choose_for_system
 from tests.wordings import has, pattern
@@ -95,7 +95,7 @@ def connecting(sqlstate: str, *records: str, password: str | None = None, server
 )
 def test_what_the_server_refuses_for_good(sqlstate: str, record: str, part: str) -> None:
     problem = connecting(sqlstate, record, password="hushhush")
-    assert isinstance(problem, Unreachable)
+    assert isinstance(problem, ConnectionFailed)
     assert str(problem).startswith("shop: ")
     assert re.search(part, str(problem))
     assert not problem.retryable
@@ -110,7 +110,7 @@ def test_a_closed_database_is_told_by_its_words_where_the_number_says_nothing() 
     said = f'{SERVER}Cannot open database "d" requested by the login. The login failed (33557097)'
     problem = connecting("42000", said, password="hushhush")
     assert has(str(problem), SqlServerErrorText.NO_DATABASE, database="d")
-    assert isinstance(problem, Unreachable)
+    assert isinstance(problem, ConnectionFailed)
     assert not problem.retryable
 
 
@@ -154,13 +154,13 @@ def test_without_a_password_one_is_asked_for() -> None:
         (
             "HY000",
             f"{SERVER}Database 'd' is being recovered. (922)",
-            Unreachable,
+            ConnectionFailed,
             pattern(SqlServerErrorText.NOT_READY),
         ),
         (
             "08001",
             f"{DRIVER}an error was encountered during handshakes before login. (26)",
-            Unreachable,
+            ConnectionFailed,
             pattern(SqlServerErrorText.CLOSED_AT_ONCE),
         ),
     ],
@@ -254,8 +254,8 @@ def test_a_driver_that_repeats_the_password_is_scrubbed() -> None:
 @pytest.mark.parametrize(
     ("sqlstate", "record", "kind", "part"),
     [
-        ("HYT00", f"{DRIVER}Query timeout expired (0)", DeadlineExceeded, pattern(SqlServerErrorText.DEADLINE)),
-        ("HY008", f"{DRIVER}Operation canceled (0)", DeadlineExceeded, pattern(SqlServerErrorText.DEADLINE)),
+        ("HYT00", f"{DRIVER}Query timeout expired (0)", StatementStopped, pattern(SqlServerErrorText.DEADLINE)),
+        ("HY008", f"{DRIVER}Operation canceled (0)", StatementStopped, pattern(SqlServerErrorText.DEADLINE)),
         (
             "42000",
             f"{SERVER}Lock request time out period exceeded. (1222)",
@@ -352,7 +352,7 @@ def test_the_real_driver_says_clearly_that_nothing_listens(driver: str) -> None:
         port = bound.getsockname()[1]
         found = target(f"mssql://me:hushhush@127.0.0.1:{port}/shop?driver={driver}")
         began = time.monotonic()
-        with pytest.raises(Unreachable, match=pattern(SqlServerErrorText.REFUSED, host="127.0.0.1", port=port)):
+        with pytest.raises(ConnectionFailed, match=pattern(SqlServerErrorText.REFUSED, host="127.0.0.1", port=port)):
             ENGINE.connect(found, Session("test", login_timeout_s=600))
         assert time.monotonic() - began < 300, "the driver itself would try until its deadline"
 
@@ -361,7 +361,9 @@ def test_the_real_driver_says_clearly_that_nothing_listens(driver: str) -> None:
 @pytest.mark.parametrize("driver", [found for found in [driver_wheel.find_wheel_driver()] if found])
 def test_the_real_driver_says_clearly_that_there_is_no_such_host(driver: str) -> None:
     found = target(f"mssql://me:hushhush@nowhere.invalid:1433/shop?driver={driver}")
-    with pytest.raises(Unreachable, match=pattern(SqlServerErrorText.UNKNOWN_HOST, host="nowhere.invalid")) as told:
+    with pytest.raises(
+        ConnectionFailed, match=pattern(SqlServerErrorText.UNKNOWN_HOST, host="nowhere.invalid")
+    ) as told:
         ENGINE.connect(found, Session("test", login_timeout_s=1))
     assert "hushhush" not in str(told.value)
 
@@ -374,7 +376,7 @@ def test_the_real_driver_says_clearly_that_nobody_answers(driver: str) -> None:
         listening.listen()
         port = listening.getsockname()[1]
         found = target(f"mssql://me:hushhush@127.0.0.1:{port}/shop?driver={driver}")
-        with pytest.raises(Unreachable, match=pattern(SqlServerErrorText.NO_SQL_SERVER, port=port)):
+        with pytest.raises(ConnectionFailed, match=pattern(SqlServerErrorText.NO_SQL_SERVER, port=port)):
             ENGINE.connect(found, Session("test", login_timeout_s=1))
 
 
@@ -386,7 +388,7 @@ def test_a_login_that_never_ends_is_not_waited_for(driver: str, monkeypatch: pyt
         port = listening.getsockname()[1]
         found = target(f"mssql://me:hushhush@127.0.0.1:{port}/shop?driver={driver}&encrypt=strict")
         with pytest.raises(
-            Unreachable, match=pattern(SqlServerErrorText.LOGIN_HANGS, server=f"127.0.0.1,{port}")
+            ConnectionFailed, match=pattern(SqlServerErrorText.LOGIN_HANGS, server=f"127.0.0.1,{port}")
         ) as told:
             ENGINE.connect(found, Session("test", login_timeout_s=0.2))
         assert told.value.retryable

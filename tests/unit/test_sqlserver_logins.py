@@ -23,7 +23,7 @@ from qmon.engines.sqlserver.driver_wheel import find_wheel_driver
 from qmon.engines.sqlserver.login_methods import LoginMethodText
 from qmon.engines.sqlserver.sqlserver_engine import DRIVER_SETTINGS, SqlServer
 from qmon.engines.sqlserver.sqlserver_errors import SqlServerErrorText
-from qmon.errors import BadInput, PasswordNeeded, QmonError, Unreachable
+from qmon.errors import BadInput, ConnectionFailed, PasswordNeeded, QmonError
 from tests.unit.targets import target
 from tests.wordings import pattern
 
@@ -44,7 +44,7 @@ def sent(found: Target, monkeypatch: pytest.MonkeyPatch, platform: str = "linux"
     monkeypatch.setattr("qmon.engines.odbc.installed_drivers", lambda: (DRIVER,))
     monkeypatch.setattr(sqlserver_errors, "why_unreachable", lambda server: f"no answer from {server}")
     monkeypatch.setattr("qmon.engines.sqlserver.login_methods.sys.platform", platform)
-    with pytest.raises(Unreachable):
+    with pytest.raises(ConnectionFailed):
         engine_for(found).connect(replace(found, password=Secret("hush", "the environment")), Session("poll"))
     common = ("APP=qmon poll;", f"DRIVER={DRIVER};", "Encrypt=yes;", "Server=sql1;", "Database=Shop;")
     for same in (*common, format_connection_string(DRIVER_SETTINGS)):
@@ -195,7 +195,9 @@ def test_without_a_kerberos_ticket_it_says_how_to_get_one(tmp_path: Path, monkey
     monkeypatch.setenv("KRB5CCNAME", f"FILE:{tmp_path / 'none'}")
     before = Before()
     try:
-        with pytest.raises(Unreachable, match=pattern(SqlServerErrorText.NO_TICKET, hint=SqlServerErrorText.KINIT)):
+        with pytest.raises(
+            ConnectionFailed, match=pattern(SqlServerErrorText.NO_TICKET, hint=SqlServerErrorText.KINIT)
+        ):
             SqlServer().connect(target(f"mssql://127.0.0.1:{before.port}/Shop?encrypt=no"), Session("poll"))
         with pytest.raises(PasswordNeeded):
             text = f"mssql://id@127.0.0.1:{before.port}/Shop?encrypt=no&authentication=ActiveDirectoryServicePrincipal"

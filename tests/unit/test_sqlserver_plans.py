@@ -21,7 +21,7 @@ from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.background.table_scan import Scan
 from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import ColumnRow, Index, SequenceRow, SequenceRows, TableDetails, TableRow
-from qmon.monitor.catalog.predicate import parse_condition
+from qmon.monitor.catalog.predicate import parse_index_condition
 from qmon.monitor.probes.message_pages import statements_for_page
 from qmon.monitor.probes.probe_statements import ProbeStatement, StatementCache
 from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
@@ -47,7 +47,7 @@ def details(kind: str, indexes: tuple[Index, ...]) -> TableDetails:
 
 def facts(kind: str, *, filtered: bool) -> TableFacts:
     indexes = tuple(
-        Index(name, False, False, keys, parse_condition(f"([Status]=N'{state}')", brackets=True))
+        Index(name, False, False, keys, parse_index_condition(f"([Status]=N'{state}')", brackets=True))
         if filtered
         else Index(name, False, False, ("Status", *keys))
         for name, (state, keys) in ROWS.items()

@@ -16,9 +16,9 @@ from qmon.errors import PermissionMissing
 from qmon.model.layout.layout import Clients, Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.reasons import Reason
-from qmon.model.report import status_object
 from qmon.model.snapshot import Snapshot
 from qmon.model.standby import Standby, StandbyText
+from qmon.model.status_report import status_object
 from qmon.model.view import View
 from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.catalog.resolve import Resolved
@@ -30,8 +30,8 @@ from qmon.monitor.state.target_history import TargetHistory
 from qmon.recording.format.codec import decode, encode
 from qmon.tui.spans import Line
 from qmon.tui.waits import horizon_panel, usage_panel, waits_panel
+from qmon.tui.waits.horizon_panel import VersionStoreText
 from qmon.tui.waits.usage_panel import UsageText
-from qmon.tui.waits.version_store import VersionStoreText
 from tests.replayed import FILTERED, VERSIONS, Driver, connection, emptied, steady
 from tests.tsql_types import Type
 from tests.wordings import has
@@ -78,7 +78,9 @@ class Watch:
         return views[-1]
 
     def fragments(self) -> None:
-        self.slow._fragmentation_reader.read(self.at, StatementCache(SqlServer(), self.at.version), self.specs[0])
+        self.slow._fragmentation_reader.read_next_index(
+            self.at, StatementCache(SqlServer(), self.at.version), self.specs[0]
+        )
 
 
 def words(lines: Sequence[Line]) -> str:

@@ -14,8 +14,8 @@ from qmon.engines.sql.queries import SqlFile
 from qmon.engines.sqlserver.sqlserver_engine import AZURE, SqlServer
 from qmon.errors import QueryFailed
 from qmon.model.probe_table import PROBES as TABLE
-from qmon.model.report import status_object
 from qmon.model.samples import polled_samples
+from qmon.model.status_report import status_object
 from qmon.model.view import View
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector

@@ -19,7 +19,7 @@ from qmon.model.reasons import Reason
 from qmon.monitor.catalog.access_paths import IndexText, table_facts
 from qmon.monitor.catalog.catalog import ColumnRow, Index, SequenceRows, TableDetails, TableRow
 from qmon.monitor.catalog.column_zones import require_due_zone, with_zones
-from qmon.monitor.catalog.predicate import parse_condition
+from qmon.monitor.catalog.predicate import parse_index_condition
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
@@ -53,7 +53,9 @@ TABLES: Final[dict[str, Columns]] = {"Sales": NSERVICEBUS, "Sales.Delayed": DELA
 INDEXES: Final = {
     "Sales": (
         Index("Index_RowVersion", False, False, ("RowVersion",)),
-        Index("Index_Expires", False, False, ("Expires",), parse_condition("([Expires] IS NOT NULL)", brackets=True)),
+        Index(
+            "Index_Expires", False, False, ("Expires",), parse_index_condition("([Expires] IS NOT NULL)", brackets=True)
+        ),
     ),
     "Sales.Delayed": (Index("Index_Due", False, False, ("Due",)),),
     "orders": (

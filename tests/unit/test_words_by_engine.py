@@ -18,9 +18,8 @@ from qmon.model.verdicts.server_verdicts import DEADLOCKS, HORIZON, STATISTICS, 
 from qmon.model.waits.deadlock_circles import Deadlocks
 from qmon.model.waits.meanings import MEANT_POSTGRES
 from qmon.model.waits.meanings_sqlserver import MEANINGS as MEANT_SQLSERVER
-from qmon.tui.waits.horizon_panel import HorizonText
-from qmon.tui.waits.server_health import HealthText
-from qmon.tui.waits.version_store import VersionStoreText
+from qmon.tui.waits.horizon_panel import HorizonText, VersionStoreText
+from qmon.tui.waits.server_health_panel import HealthText
 from tests.unit.polls import COUNTERS, fifo, poll
 from tests.unit.rule_inputs import FINE
 from tests.unit.upkeep import ANALYZED, HOLDER, READS, STALE, STORE, USE

@@ -53,7 +53,7 @@ def test_percentiles_of_known_samples() -> None:
 
 def test_histograms_come_as_arrays_and_add_up() -> None:
     one = histogram.from_server("{" + ",".join(["0", "3"] + ["0"] * 190) + "}")
-    assert histogram.sum_histograms([one, one, histogram.from_server(None)])[:3] == (0, 6, 0)
+    assert histogram.add_histograms([one, one, histogram.from_server(None)])[:3] == (0, 6, 0)
 
 
 def loops() -> list[queries.SqlFile]:

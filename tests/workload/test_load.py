@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from qmon.demo.embedded_server import EmbeddedServer
-from qmon.errors import BadInput, Unreachable
+from qmon.errors import BadInput, ConnectionFailed
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout_io import layout_to_json
 from qmon.workload.load_driver import Load
@@ -386,7 +386,7 @@ def test_a_load_of_one_queue_tells_how_it_goes(database: str) -> None:
 def test_a_target_that_cannot_be_reached_starts_nothing(database: str) -> None:
     layout = made(database, "status")
     load = Load(target_of(database.replace("/test_", "/gone_")), [QueueLoad(layout)])
-    with pytest.raises((Unreachable, BadInput)):
+    with pytest.raises((ConnectionFailed, BadInput)):
         load.start()
     assert load.pids == ()
     load.stop()

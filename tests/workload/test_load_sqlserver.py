@@ -19,7 +19,7 @@ from qmon.workload.counter_slots import CounterField, Slots
 from qmon.workload.keeper import Keeper
 from qmon.workload.member_thread import Worker
 from qmon.workload.producer import Producer
-from qmon.workload.spec import MemberSpec, Role
+from qmon.workload.spec import MemberRole, MemberSpec
 from qmon.workload.workload_statements import WorkloadStatements
 from tests.workload.answering import BIG, DESIGNS, ENGINE, Driver, connection, layout_of, parameters, procedure
 from tests.workload.loading import FILES, HOSTILE, wanted
@@ -93,7 +93,7 @@ def worked(
     kind: type[Worker], driver: Driver, *, stop_first: bool = False, crash: bool = False, **settings: object
 ) -> dict[CounterField, int]:
     """Run one round of a worker over this driver. Return its counts."""
-    role: Role = "producer" if kind is Producer else "consumer" if kind is Consumer else "keeper"
+    role: MemberRole = "producer" if kind is Producer else "consumer" if kind is Consumer else "keeper"
     member = replace(MemberSpec("orders", role, "load", 0, idle_s=0.0, every_s=0.0), **settings)  # type: ignore[arg-type]
     slots, stop = Slots(1), threading.Event()
     try:

@@ -22,7 +22,7 @@ from typer.core import TyperCommand
 
 from qmon.cli import options
 from qmon.cli.console import OutputLost
-from qmon.errors import BadInput, QmonError, Unreachable
+from qmon.errors import BadInput, ConnectionFailed, QmonError
 from qmon.model.formatting import duration
 from qmon.redact import hide_secrets
 
@@ -234,8 +234,8 @@ def _time_limit(polls: int, interval_s: float, timeout: float | None) -> float:
 def _log_in(target: Target, allowed_s: float) -> tuple[Target, Connection]:
     """Log in without prompting. The password comes from the environment or the keyring.
 
-    Return the target with its password, and a connection. Raises the errors of connecting. Raises ``Unreachable`` if
-    the login takes more than ``allowed_s`` seconds.
+    Return the target with its password, and a connection. Raises the errors of connecting. Raises ``ConnectionFailed``
+    if the login takes more than ``allowed_s`` seconds.
     """
     from qmon.config.credentials import connect_with_password, password_from_keyring
     from qmon.monitor.poll.poller import POLL
@@ -252,7 +252,7 @@ def _log_in(target: Target, allowed_s: float) -> tuple[Target, Connection]:
     thread.start()
     thread.join(allowed_s)
     if not got:
-        raise Unreachable(CheckText.NO_ANSWER.render(duration=duration(allowed_s)))
+        raise ConnectionFailed(CheckText.NO_ANSWER.render(duration=duration(allowed_s)))
     if isinstance(got[0], Exception):
         raise got[0]
     return got[0]

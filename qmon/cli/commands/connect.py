@@ -123,7 +123,7 @@ def demo(
     """
     require_posix("qmon demo")
     from qmon.cli.commands.status import print_status
-    from qmon.demo import runner
+    from qmon.demo import demo_runner
 
     if output is not None and length is None:
         raise BadInput(ConnectText.OUTPUT_NEEDS_FOR)
@@ -132,7 +132,7 @@ def demo(
     with exit_on_signals():
         if output is None:
             raise typer.Exit(_run_demo(length, tour=tour))
-        view, found = runner.run_headless(length or 0.0)
+        view, found = demo_runner.run_headless(length or 0.0)
     if output == "json":
         from qmon.model.report_shapes import DemoReport
 
@@ -144,7 +144,7 @@ def demo(
 def _run_demo(length: float | None, *, tour: bool) -> int:
     """Run the demo with the dashboard for ``length`` seconds or until the user quits. Returns the exit code."""
     from qmon.config.config_file import Settings
-    from qmon.demo import runner
+    from qmon.demo import demo_runner
     from qmon.demo.scene import BUDGET
     from qmon.monitor.open import open_poller
     from qmon.monitor.state.target_history import TargetHistory
@@ -152,7 +152,7 @@ def _run_demo(length: float | None, *, tour: bool) -> int:
     from qmon.tui import ActionRunner, DashboardTarget, require_terminal, run
 
     require_terminal(ConnectText.WITHOUT_TERMINAL)
-    with runner.run_scene(tour=tour) as (target, _, story):
+    with demo_runner.run_scene(tour=tour) as (target, _, story):
         poller = open_poller(target, interval_s=Settings().interval_s, budget=BUDGET)
         fold = story.wrap_fold(TargetHistory(BUDGET.share).record_snapshot)
         acting = ActionRunner(create_context(target))

@@ -75,14 +75,14 @@ def _print_topic(context: typer.Context, words: str) -> None:
     from qmon import manual
     from qmon.cli.guesses import ALIASES
 
-    if _print_command(context, words) or _print_key(words):
+    if _try_print_command(context, words) or _try_print_key(words):
         return
     alias = manual.ALIASES.get(manual.normalize_words(words)) or next(iter(ALIASES.get(words, ())), None)
     if (found := manual.find_topic(words)) is not None:
         _print_page(found)
     elif alias is not None:
         print_note(HelpText.ALIAS.render(topic=words, alias=alias))
-        if not _print_command(context, alias):
+        if not _try_print_command(context, alias):
             _print_page(manual.topic_text(alias))
     elif rows := list(manual.find_lines(words.strip(), whole=True)):
         print_table(("TOPIC", "SECTION", "LINE"), [(part.page, part.heading, line) for part, line in rows], wrap=2)
@@ -90,7 +90,7 @@ def _print_topic(context: typer.Context, words: str) -> None:
         _print_page(manual.topic_text(words))
 
 
-def _print_command(context: typer.Context, words: str) -> bool:
+def _try_print_command(context: typer.Context, words: str) -> bool:
     """Print the help of a command. Return false if there is no command with this name."""
     at: Any = context.parent
     for name in words.split():
@@ -104,11 +104,11 @@ def _print_command(context: typer.Context, words: str) -> bool:
     return True
 
 
-def _print_key(words: str) -> bool:
+def _try_print_key(words: str) -> bool:
     """Print the effect of a key on each screen. Return false if there is no key with this name."""
     if len(words) > _LONGEST_KEY:
         return False
-    from qmon.tui.shared.help import all_bindings
+    from qmon.tui.shared.help_dialog import all_bindings
     from qmon.tui.shared.keybar import key_name
 
     found = [each for each in all_bindings() if words in (each.key.split(","), *key_name(each).split())]

@@ -92,7 +92,7 @@ def queues(
             _print_explanation(each, named=named)
     else:
         from qmon.cli.output import print_reports
-        from qmon.cli.reports.target import QueuesReport
+        from qmon.cli.reports.target_reports import QueuesReport
 
         print_reports(output, [each.found for each in listings], QueuesReport, "queues")
         for each in listings if output == "csv" else ():
@@ -199,7 +199,7 @@ def _group_source(group: Group) -> tuple[str, str]:
 def _queues_object(
     at: ConnectedTarget, resolved: Resolved, findings: list[Candidate], others: Sequence[str]
 ) -> dict[str, Any]:
-    from qmon.cli.reports.target import QueueProblem
+    from qmon.cli.reports.target_reports import QueueProblem
     from qmon.model.report_shapes import fill
     from qmon.monitor.probes.group_probes import read_queues
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qmon.cli.target_session import ChosenTarget
     from qmon.model.view import View
     from qmon.monitor.source import Event, SourceState
-    from qmon.recording.write.headless_target import HeadlessTarget, RecordingStatus
+    from qmon.recording.write.headless_target import HeadlessTarget, TargetRecordingStatus
     from qmon.recording.write.retention import RetentionResult
 
 
@@ -106,7 +106,7 @@ def record(
 
 def start_targets(
     known: list[ChosenTarget],
-    root: Path | None,
+    recordings_folder: Path | None,
     every: float,
     payloads: bool,
     on_view: Callable[[str, View | SourceState], None],
@@ -128,12 +128,12 @@ def start_targets(
             recorder = HeadlessTarget(
                 each.target,
                 each.configured,
-                root,
+                recordings_folder,
                 interval_s=every,
                 redact=build_redactor(each.config.settings.redact),
-                payloads=payloads,
+                record_payloads=payloads,
                 queues=queues,
-                baselines=baselines_of(each, root),
+                baselines=baselines_of(each, recordings_folder),
                 on_view=partial(on_view, each.target.name),
                 on_event=partial(on_event, each.target.name),
             )
@@ -205,7 +205,7 @@ def waiting_text(kept: RetentionResult, now: float) -> str:
     return f"{'; '.join(texts)}: {lakes}"
 
 
-def report_endings(ended: list[RecordingStatus]) -> None:
+def report_endings(ended: list[TargetRecordingStatus]) -> None:
     """Print how each recording ended. Raises ``typer.Exit`` if a recording stopped early."""
     for each in ended:
         print_note(f"qmon: {_ending_text(each)}")
@@ -213,7 +213,7 @@ def report_endings(ended: list[RecordingStatus]) -> None:
         raise typer.Exit(_STOPPED)
 
 
-def _progress_text(status: RecordingStatus) -> str:
+def _progress_text(status: TargetRecordingStatus) -> str:
     done = status.recording
     if done.stopped:
         return RecordingText.STOPPED_EARLIER.render(target=status.target, problem=done.stopped)
@@ -230,7 +230,7 @@ def _progress_text(status: RecordingStatus) -> str:
     )
 
 
-def _ending_text(status: RecordingStatus) -> str:
+def _ending_text(status: TargetRecordingStatus) -> str:
     done = status.recording
     if done.stopped:
         return f"{status.target}: {done.stopped_text}"
@@ -245,14 +245,16 @@ def _ending_text(status: RecordingStatus) -> str:
     )
 
 
-def _missing_text(status: RecordingStatus) -> str:
+def _missing_text(status: TargetRecordingStatus) -> str:
     return RecordingText.NO_QUEUE.render(queues=" or ".join(status.missing)) if status.missing else ""
 
 
-def retention_task(root: Path, keep_s: float | None, max_bytes: int | None) -> Callable[[], RetentionResult | None]:
+def retention_task(
+    recordings_folder: Path, keep_s: float | None, max_bytes: int | None
+) -> Callable[[], RetentionResult | None]:
     """Return a function that deletes recordings older than ``keep_s``, and the oldest if all exceed ``max_bytes``."""
     from qmon.recording.write.retention import apply_retention
 
     if keep_s is None and max_bytes is None:
         return lambda: None
-    return lambda: apply_retention(root, keep_s=keep_s, max_bytes=max_bytes, now=time.time())
+    return lambda: apply_retention(recordings_folder, keep_s=keep_s, max_bytes=max_bytes, now=time.time())

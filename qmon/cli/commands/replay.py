@@ -135,7 +135,7 @@ def _view_at(reader: RecordingReader, at: float) -> tuple[float, object, View]:
 
 def _print_moment(reader: RecordingReader, at: float, output: Format) -> None:
     from qmon.cli.commands.status import print_status
-    from qmon.model.report import status_object
+    from qmon.model.status_report import status_object
     from qmon.recording.format.codec import encode
 
     when, snapshot, view = _view_at(reader, at)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from qmon.metrics.target_readings import TargetReadings
     from qmon.model.view import View
     from qmon.monitor.source import Event, SourceState
-    from qmon.recording.write.headless_target import RecordingStatus
+    from qmon.recording.write.headless_target import TargetRecordingStatus
     from qmon.recording.write.retention import RetentionResult
     from qmon.stream.sending import PollStream
 from qmon.model.texts import Text
@@ -237,7 +237,7 @@ def _poll_targets(
     places: str,
     record: Path | None,
     tidy: Callable[[], RetentionResult | None] | None,
-) -> list[RecordingStatus]:
+) -> list[TargetRecordingStatus]:
     """Poll all targets until a signal arrives. Record the targets if ``record`` and ``tidy`` are given.
 
     ``readings`` and ``streams`` receive the polls of each target; ``streams`` may be empty. Return how each recording

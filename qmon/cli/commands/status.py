@@ -103,8 +103,8 @@ def print_status(views: Sequence[View], output: Format, *, named: bool = False) 
     """Print the figures of views. ``named``: also print the target of each view."""
     if output != "table":
         from qmon.cli.output import print_reports
-        from qmon.model.report import status_object
         from qmon.model.report_shapes import StatusReport
+        from qmon.model.status_report import status_object
 
         print_reports(output, [status_object(view) for view in views], StatusReport, "queues")
         for view in views if output == "csv" else ():

@@ -9,12 +9,12 @@ import typer
 
 from qmon.cli import options
 from qmon.cli.output import clean_text, print_output, print_report, print_table
-from qmon.cli.target_prompt import TARGET_HEADERS, target_row
-from qmon.errors import BadInput, MissingDriver, QmonError, Unreachable
+from qmon.cli.target_prompt import TARGET_HEADERS, target_choice_row
+from qmon.errors import BadInput, ConnectionFailed, MissingDriver, QmonError
 from qmon.model.formatting import duration, milliseconds
 
 if TYPE_CHECKING:
-    from qmon.cli.reports.target import NamedTarget
+    from qmon.cli.reports.target_reports import NamedTarget
     from qmon.cli.target_session import ChosenTarget
     from qmon.config.config_file import Config
 
@@ -36,7 +36,7 @@ def targets(
     qmon connects to all targets of qmon.toml and all DSNs at the same time, and waits up to 10 s. It does not ask for
     passwords.
     """
-    from qmon.cli.reports.target import NamedTarget
+    from qmon.cli.reports.target_reports import NamedTarget
     from qmon.config.config_file import read_config
     from qmon.config.known_targets import known_targets
     from qmon.model.report_shapes import fill
@@ -49,13 +49,13 @@ def targets(
         _connect_targets(rows, read)
     drivers = _installed_drivers()
     if output != "table":
-        from qmon.cli.reports.target import TargetsReport
+        from qmon.cli.reports.target_reports import TargetsReport
 
         print_report(output, {"schema": 1, "targets": rows, "drivers": drivers}, TargetsReport, "targets")
         return
     if known:
         cells = [
-            (*target_row(each), _answer_time_text(row), row["server_version"] or row["problem"] or "–")
+            (*target_choice_row(each), _answer_time_text(row), row["server_version"] or row["problem"] or "–")
             for each, row in zip(known, rows, strict=True)
         ]
         print_table((*TARGET_HEADERS, "ANSWERED", "SERVER VERSION"), cells, wrap=5)
@@ -103,7 +103,7 @@ def _connect_targets(rows: list[NamedTarget], config: Config) -> None:
         try:
             return calls.run_within(WAIT_S, log_in, lambda _: None, chosen.target.name)
         except CallTimeoutError:
-            return Unreachable(f"{chosen.target.name}: no answer within {duration(WAIT_S)}")
+            return ConnectionFailed(f"{chosen.target.name}: no answer within {duration(WAIT_S)}")
         except QmonError as problem:
             return problem
 

@@ -168,7 +168,7 @@ class Postgres:
     # Every statement is a transaction, and every transaction is counted.
     counts_reads: Final = True
     # Statements are prepared one by one.
-    plans_by_text: Final = False
+    caches_plans_by_text: Final = False
     # A deleted row stays visible until its transaction commits.
     shows_deleted: Final = True
 

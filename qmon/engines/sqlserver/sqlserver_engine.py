@@ -130,7 +130,7 @@ class SqlServer:
     # Transactions/sec counts begun transactions. A single SELECT does not begin one.
     counts_reads: Final = False
     # The server caches plans by the whole text of a batch, and compiling a hundred statements takes a long time.
-    plans_by_text: Final = True
+    caches_plans_by_text: Final = True
     # READ UNCOMMITTED skips deleted rows, even if the deletion is not committed.
     shows_deleted: Final = False
 

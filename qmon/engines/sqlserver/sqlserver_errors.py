@@ -19,8 +19,8 @@ from qmon.engines.sqlserver import driver_wheel
 from qmon.engines.sqlserver.login_methods import password_missing_for
 from qmon.errors import (
     BadInput,
+    ConnectionFailed,
     ConnectionLost,
-    DeadlineExceeded,
     LockTimeout,
     MissingDriver,
     NoConnectionLeft,
@@ -28,7 +28,7 @@ from qmon.errors import (
     PermissionMissing,
     QmonError,
     QueryFailed,
-    Unreachable,
+    StatementStopped,
     WrongPassword,
 )
 from qmon.model.texts import Text
@@ -214,8 +214,8 @@ def hanging_error(target: Target) -> QmonError:
     """Return the error for a login that hung until its deadline."""
     server = lookup_keyword(target.parameters, "Server", "Address") or SqlServerErrorText.THE_SERVER
     if is_refused(server):
-        return _with_name(Unreachable(why_unreachable(server)), target)
-    problem = Unreachable(SqlServerErrorText.LOGIN_HANGS.render(server=server))
+        return _with_name(ConnectionFailed(why_unreachable(server)), target)
+    problem = ConnectionFailed(SqlServerErrorText.LOGIN_HANGS.render(server=server))
     return _with_name(problem, target)
 
 
@@ -228,27 +228,27 @@ def _classify_connecting(fault: DriverFault, target: Target, numbers: frozenset[
     if refused := _permanent_refusal(fault, target, numbers):
         return refused
     if numbers.intersection(_NOT_READY):
-        return Unreachable(SqlServerErrorText.NOT_READY.render(text=text))
+        return ConnectionFailed(SqlServerErrorText.NOT_READY.render(text=text))
     if numbers.intersection(_NO_CONNECTION_LEFT):
         return NoConnectionLeft(SqlServerErrorText.NO_CONNECTION_LEFT.render(text=text))
     if _UNTRUSTED.search(text):
-        return Unreachable(
+        return ConnectionFailed(
             SqlServerErrorText.UNTRUSTED,
             retryable=False,
         )
     if problem := _refused_by_driver(text):
         return problem
     if _TLS.search(text):
-        return Unreachable(SqlServerErrorText.TLS_FAILED.render(text=text), retryable=False)
+        return ConnectionFailed(SqlServerErrorText.TLS_FAILED.render(text=text), retryable=False)
     if "Protocol error in TDS stream" in text:
-        return Unreachable(SqlServerErrorText.NOT_SQL_SERVER.render(server=server), retryable=False)
+        return ConnectionFailed(SqlServerErrorText.NOT_SQL_SERVER.render(server=server), retryable=False)
     if "handshakes before login" in text:
-        return Unreachable(SqlServerErrorText.CLOSED_AT_ONCE.render(server=server))
+        return ConnectionFailed(SqlServerErrorText.CLOSED_AT_ONCE.render(server=server))
     if fault.sqlstate in _TIMEOUT_STATES or fault.sqlstate.startswith("08"):
-        return Unreachable(why_unreachable(server))
+        return ConnectionFailed(why_unreachable(server))
     if user := _user_without_credentials(target):
         return PasswordNeeded(SqlServerErrorText.NO_CREDENTIALS.render(user=user, text=text))
-    return Unreachable(SqlServerErrorText.CANNOT_CONNECT.render(text=text))
+    return ConnectionFailed(SqlServerErrorText.CANNOT_CONNECT.render(text=text))
 
 
 def _with_socket_texts(fault: DriverFault) -> DriverFault:
@@ -263,7 +263,7 @@ def _with_socket_texts(fault: DriverFault) -> DriverFault:
 def _refused_by_driver(text: str) -> QmonError | None:
     """Return the error if the driver refused a value before it contacted the server, else ``None``."""
     if "SSPI Provider" in text:
-        return Unreachable(SqlServerErrorText.NO_TICKET.render(hint=_TICKET_HINT, text=text))
+        return ConnectionFailed(SqlServerErrorText.NO_TICKET.render(hint=_TICKET_HINT, text=text))
     if found := re.search("Invalid value specified for connection string attribute '([^']*)'", text):
         takes = _ACCEPTED_VALUES.get(found[1].lower())
         return BadInput(SqlServerErrorText.VALUE_REFUSED.render(keyword=found[1], values=takes) if takes else text)
@@ -273,11 +273,11 @@ def _refused_by_driver(text: str) -> QmonError | None:
 def _permanent_refusal(fault: DriverFault, target: Target, numbers: frozenset[int]) -> QmonError | None:
     database = lookup_keyword(target.parameters, "Database")
     if numbers.intersection(_NO_DATABASE) or _CLOSED.search(fault.text):
-        return Unreachable(SqlServerErrorText.NO_DATABASE.render(database=database), retryable=False)
+        return ConnectionFailed(SqlServerErrorText.NO_DATABASE.render(database=database), retryable=False)
     if numbers.intersection(_LOGIN_FAILED):
         return _login_error(fault, target, lookup_keyword(target.parameters, "UID"))
     if numbers.intersection(_CLOSED_DATABASE):
-        return Unreachable(SqlServerErrorText.DATABASE_CLOSED.render(database=database), retryable=False)
+        return ConnectionFailed(SqlServerErrorText.DATABASE_CLOSED.render(database=database), retryable=False)
     return None
 
 
@@ -304,13 +304,13 @@ def _login_error(fault: DriverFault, target: Target, user: str | None) -> QmonEr
     if user is not None and _user_without_credentials(target):
         return PasswordNeeded(SqlServerErrorText.CREDENTIALS_NEEDED.render(user=user))
     if 18486 in fault.numbers:
-        return Unreachable(SqlServerErrorText.LOCKED_OUT.render(user=user), retryable=False)
+        return ConnectionFailed(SqlServerErrorText.LOCKED_OUT.render(user=user), retryable=False)
     if 18470 in fault.numbers:
-        return Unreachable(SqlServerErrorText.DISABLED.render(user=user), retryable=False)
+        return ConnectionFailed(SqlServerErrorText.DISABLED.render(user=user), retryable=False)
     if {18487, 18488}.intersection(fault.numbers):
-        return Unreachable(SqlServerErrorText.EXPIRED.render(user=user), retryable=False)
+        return ConnectionFailed(SqlServerErrorText.EXPIRED.render(user=user), retryable=False)
     if target.password is None:
-        return Unreachable(
+        return ConnectionFailed(
             SqlServerErrorText.LOGIN_FAILED.render(user=user or SqlServerErrorText.THIS_ACCOUNT), retryable=False
         )
     origin = target.password.origin
@@ -346,7 +346,7 @@ def statement_error(fault: DriverFault, name: str, login: str, *, restricted: bo
     if _LOCK_TIMEOUT in numbers or _LOCKED.search(fault.text):
         return LockTimeout(SqlServerErrorText.LOCK_TIMEOUT.render(query=name), sqlstate=state, query=name)
     if state in _TIMEOUT_STATES or state == "HY008":
-        return DeadlineExceeded(SqlServerErrorText.DEADLINE.render(query=name), sqlstate=state, query=name)
+        return StatementStopped(SqlServerErrorText.DEADLINE.render(query=name), sqlstate=state, query=name)
     if numbers.intersection(_RETRYABLE):
         text = SqlServerErrorText.DEADLOCK_VICTIM if _DEADLOCK in numbers else fault.text
         return QueryFailed(

@@ -13,9 +13,9 @@ from qmon.model.alerts.alert_rules import LIMIT_FIGURES, AlertRule, read_figure
 from qmon.model.alerts.target_check import CheckResult, Problem
 from qmon.model.figure import Severity
 from qmon.model.queue_figures import SECONDS, SHARE
-from qmon.model.report import iso, queue_object
 from qmon.model.report_shapes import CheckReport, ProblemReport, fill
 from qmon.model.service_broker import CONVERSATIONS, TRANSMISSION
+from qmon.model.status_report import iso, queue_object
 from qmon.model.texts import Text
 from qmon.model.verdicts import CANNOT_TELL
 from qmon.model.view import QueueView

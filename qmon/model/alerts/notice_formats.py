@@ -12,8 +12,8 @@ from typing import Any, Final, Literal, TypedDict
 
 from qmon.model.alerts.notices import Notice
 from qmon.model.figure import Severity
-from qmon.model.report import iso
 from qmon.model.report_shapes import fill
+from qmon.model.status_report import iso
 from qmon.model.texts import Text
 
 
@@ -37,7 +37,7 @@ _MARKS: Final = {Severity.WARNING: "▲", Severity.CRITICAL: "■"}
 _COLOURS: Final = {Severity.WARNING: "warning", Severity.CRITICAL: "attention"}
 
 
-def headline(notice: Notice) -> str:
+def notice_headline(notice: Notice) -> str:
     """Return one line: ``■ CRITICAL shop: orders: oldest 14 m 05 s, above 10 m 00 s`` or ``✓ CLEARED …``."""
     state = "✓ CLEARED" if notice.is_over else f"{_MARKS.get(notice.severity, '·')} {notice.severity.name}"
     about = NoticeText.QUEUES.render(count=len(notice.queues)) if len(notice.queues) > 1 else "".join(notice.queues)
@@ -46,7 +46,7 @@ def headline(notice: Notice) -> str:
     )
 
 
-def detail_lines(notice: Notice) -> list[str]:
+def notice_detail_lines(notice: Notice) -> list[str]:
     """Return additional lines: cause, queues, start."""
     since = NoticeText.ALERT.render(name=notice.name, event=notice.event, at=iso(notice.at), since=iso(notice.since_at))
     lines = [
@@ -107,9 +107,9 @@ def notice_report(notice: Notice) -> NoticeReport:
 
 def slack_message(notice: Notice) -> dict[str, Any]:
     """Return a message for an incoming webhook. The blocks are plain text, so that no name triggers a mention."""
-    head = headline(notice)
+    head = notice_headline(notice)
     text = head.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return {"text": text, "blocks": [_section(head), _section("\n".join(detail_lines(notice)))]}
+    return {"text": text, "blocks": [_section(head), _section("\n".join(notice_detail_lines(notice)))]}
 
 
 def _section(text: str) -> dict[str, Any]:
@@ -124,8 +124,8 @@ def teams_message(notice: Notice) -> dict[str, Any]:
         "type": "AdaptiveCard",
         "version": "1.4",
         "body": [
-            _rich_text_block(headline(notice), weight="bolder", color=colour),
-            *(_rich_text_block(line, isSubtle=True) for line in detail_lines(notice)),
+            _rich_text_block(notice_headline(notice), weight="bolder", color=colour),
+            *(_rich_text_block(line, isSubtle=True) for line in notice_detail_lines(notice)),
         ],
     }
     attachment = {"contentType": "application/vnd.microsoft.card.adaptive", "contentUrl": None, "content": card}
@@ -146,7 +146,7 @@ def pagerduty_event(notice: Notice, routing_key: str) -> dict[str, Any]:
     if notice.is_over:
         return event
     payload = {
-        "summary": headline(notice),
+        "summary": notice_headline(notice),
         "source": one_line_text(notice.target, MAX_SUMMARY_LENGTH),
         "severity": notice.severity.name.lower(),
         "timestamp": iso(notice.since_at),
@@ -182,7 +182,7 @@ def _alertmanager_alert(notice: Notice, severity: Severity, ends_at: float) -> d
         "cause": notice.cause,
         "severity": severity.name.lower(),
     }
-    annotations = {"summary": headline(notice), "queues": _queue_list(notice), "key": notice.key}
+    annotations = {"summary": notice_headline(notice), "queues": _queue_list(notice), "key": notice.key}
     return {
         "labels": {name: value for name, value in labels.items() if value},
         "annotations": {name: value for name, value in annotations.items() if value},

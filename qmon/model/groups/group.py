@@ -249,7 +249,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundGroup:
+class ResolvedGroup:
     """A group that exists on the server.
 
     Attributes:

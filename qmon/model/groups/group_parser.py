@@ -85,7 +85,7 @@ def group_from_dict(
         steps=tuple(
             _parse_steps(Keys(one, f"{keys.path('steps')}[{n}]")) for n, one in enumerate(keys.tables("steps"), 1)
         ),
-        workers=keys.nested("workers", _parse_workers),
+        workers=keys.parse_nested("workers", _parse_workers),
         times=parse_times(keys, tuple(NUMBER_ZONES)),
         timeout_s=keys.seconds("timeout") or DEFAULT_TIMEOUT_S,
         where=None,
@@ -141,7 +141,7 @@ def _parse_state(keys: Keys, values: Values) -> State:
         cast("StateKind", kind),
         when,
         parse_column(keys, "since", values),
-        keys.nested("blocker", partial(_parse_blocker, values=values), "name"),
+        keys.parse_nested("blocker", partial(_parse_blocker, values=values), "name"),
         keys.text("why") or "",
     )
     keys.reject_unknown_keys()

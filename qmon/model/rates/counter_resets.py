@@ -23,7 +23,7 @@ UsesByIndex = Mapping[IndexKey, UseSample]
 
 
 def may_be_reset(
-    before: CounterSample, now: CounterSample, drawn: int | None, uses: tuple[UsesByIndex, UsesByIndex]
+    before: CounterSample, now: CounterSample, issued_numbers: int | None, uses: tuple[UsesByIndex, UsesByIndex]
 ) -> bool:
     """Return whether the counters were discarded or may have been discarded.
 
@@ -40,4 +40,8 @@ def may_be_reset(
     if all_work_between(*uses) is None:
         return True
     # Fewer rows were inserted than numbers were issued, and all counted rows may have been inserted since the reset.
-    return drawn is not None and now.inserted - before.inserted < drawn and now.inserted <= drawn
+    return (
+        issued_numbers is not None
+        and now.inserted - before.inserted < issued_numbers
+        and now.inserted <= issued_numbers
+    )

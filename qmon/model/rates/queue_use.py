@@ -122,7 +122,7 @@ class QueueUse:
         return self.rows_per_pop if self.reads_per_pop is None else self.reads_per_pop
 
     @property
-    def ghosted(self) -> float | None:
+    def ghosts_per_s(self) -> float | None:
         """The number of rows and index entries that become ghosts per second (SQL Server), or ``None`` if unknown."""
         known = [part.ghosted for part in self.parts if part.ghosted is not None]
         return sum(known) if known else None

@@ -149,13 +149,13 @@ def statement_names(statement: str) -> frozenset[str]:
     """Return the names and words of a statement, lower case and unquoted, each with and without its schema."""
     found: set[str] = set()
     for name in _NAME.findall(statement):
-        parts = [_unquoted(part) for part in _PARTS.findall(name)]
+        parts = [_unquote(part) for part in _PARTS.findall(name)]
         found.add(parts[-1])
         found.add(".".join(parts))
     return frozenset(found)
 
 
-def _unquoted(part: str) -> str:
+def _unquote(part: str) -> str:
     if part.startswith('"'):
         part = part[1:-1].replace('""', '"')
     elif part.startswith("["):

@@ -289,7 +289,7 @@ def _blocked_proof(context: RuleInput) -> str | None:
     if not context.blocked.value:
         return None
     waits_s = context.blocked_oldest.value
-    if (context.at_work or context.moved) and waits_s is not None and waits_s <= context.timeout_s:
+    if (context.active_count or context.outflow_rate) and waits_s is not None and waits_s <= context.timeout_s:
         return None
     sample = context.samples.blocked if context.samples is not None else None
     oldest = "" if waits_s is None else FlowText.OLDEST_FOR.render(age=duration(waits_s))
@@ -333,10 +333,15 @@ _FOLLOWS: Final = ("no pops", "ring full", "consumers fall behind")
 
 def _idle_consumers(context: RuleInput) -> ClientsSeen | None:
     """Return the consumers if messages are ready, no message was popped recently, and no message is being processed."""
-    if context.is_paused(Side.CONSUMERS) or not context.ready.value or context.moved is None or context.at_work:
+    if (
+        context.is_paused(Side.CONSUMERS)
+        or not context.ready.value
+        or context.outflow_rate is None
+        or context.active_count
+    ):
         return None
     consumers = context.queue.consumers
-    if consumers is None or (context.moved > 0 and (consumers.quiet_s or 0.0) < _QUIET_S):
+    if consumers is None or (context.outflow_rate > 0 and (consumers.quiet_s or 0.0) < _QUIET_S):
         return None
     return None if context.usual_standstill is not None else consumers
 
@@ -480,7 +485,7 @@ def _head_stays_proof(context: RuleInput) -> str | None:
     if motion is None or motion.still_s is None or motion.still_s < STILL_S or not context.ready.value or q is None:
         return None
     held = q.head is None or any(each.running for each in (*(q.held or ()), *q.locked))
-    if not _is_ordered(q.layout) or held or q.partial or q.elsewhere or context.at_work:
+    if not _is_ordered(q.layout) or held or q.partial or q.elsewhere or context.active_count:
         return None
     unseen = ""
     if q.held is None:
@@ -499,10 +504,10 @@ def _head_stays_proof(context: RuleInput) -> str | None:
 def _not_moving_proof(context: RuleInput) -> str | None:
     if context.is_paused(Side.CONSUMERS):
         return None
-    if context.moved is None:
+    if context.outflow_rate is None:
         in_group = context.layout is not None and context.layout.part is not None
         return _not_taken_proof(context) if in_group else _head_stays_proof(context)
-    if not context.ready.value or context.moved > 0 or context.usual_standstill is not None:
+    if not context.ready.value or context.outflow_rate > 0 or context.usual_standstill is not None:
         return None
     return FlowText.NO_POPS.render(ready=context.ready.value, push=context.push_rate.value or 0)
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
+from qmon.model.defect_guard import DefectGuard
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.formatting import duration
-from qmon.model.guard import Guard
 from qmon.model.operation_records import Side
 from qmon.model.probe_table import is_probe_of
 from qmon.model.reasons import Reason
@@ -115,7 +115,7 @@ def _missing_figures(context: RuleInput) -> Iterator[tuple[str, str]]:
     # transaction is too old. The number of such messages is therefore not needed. In other queues, rows that were not
     # counted may be messages that a consumer has left behind.
     needed = [("ready", context.ready)]
-    if context.has_figure("in_progress") and not context.in_transaction:
+    if context.has_figure("in_progress") and not context.is_popped_in_transaction:
         needed.append(("in_progress", context.in_progress))
     if context.has_figure("stuck"):
         needed.append(("stuck", context.stuck))
@@ -140,7 +140,7 @@ def _unmoved_text(context: RuleInput) -> str:
     """Return why qmon cannot tell whether messages leave the queue, or an empty text if this is known or irrelevant."""
     motion = context.queue.motion
     moves = motion is not None and motion.moved_s is not None and motion.moved_s < STILL_S
-    if context.moved is not None or moves or not context.ready.value or context.is_paused(Side.CONSUMERS):
+    if context.outflow_rate is not None or moves or not context.ready.value or context.is_paused(Side.CONSUMERS):
         return ""
     why = context.pop_rate.reason or JudgeText.NO_POP_RATE
     return JudgeText.UNMOVED.render(ready=context.ready.value, reason=why)
@@ -260,7 +260,7 @@ Spans = Mapping[str, EvidenceSpan]
 
 
 def judge_queue(
-    context: RuleInput, now_at: float, spans: Spans, guard: Guard | None = None
+    context: RuleInput, now_at: float, spans: Spans, guard: DefectGuard | None = None
 ) -> tuple[tuple[Verdict, ...], dict[str, EvidenceSpan]]:
     """Return all verdicts whose evidence has lasted for the hold time, and the spans of evidence so far.
 
@@ -318,7 +318,7 @@ def judge_queue(
         key = "n" if _has_throttled_figure(context) else ""
         verdicts.append(Verdict(CANNOT_TELL, doubt, Severity.NOTICE, span.first_at, key))
         return tuple(verdicts), seen
-    if context.moved is not None or is_seen_empty(context):
+    if context.outflow_rate is not None or is_seen_empty(context):
         seen.setdefault(HEALTHY, EvidenceSpan(now_at, now_at))
     return tuple(verdicts or [_fine_verdict(context)]), seen
 
@@ -426,7 +426,7 @@ def _fine_verdict(context: RuleInput) -> Verdict:
         code, proof = EMPTY, JudgeText.NO_MESSAGE.render(states=_join_words(named, "or"))
     else:
         code, proof = HEALTHY, _flow_text(context)
-        if context.ready.value and not context.moved and (usual := context.usual_backlog) is not None:
+        if context.ready.value and not context.outflow_rate and (usual := context.usual_backlog) is not None:
             proof = JudgeText.USUAL_BACKLOG.render(
                 flow=proof, ready=context.ready.value, hour=usual.band.hour, drained=usual.drained
             )

@@ -101,13 +101,13 @@ class RuleInput:
         return self.pop_rate.value if self.recent_pop_rate.value is None else self.recent_pop_rate.value
 
     @property
-    def moved(self) -> float | None:
+    def outflow_rate(self) -> float | None:
         """Messages per second that currently leave ``ready`` or the table: the maximum of pops and completes."""
         known = [rate for rate in (self.pops, self.completes) if rate is not None]
         return max(known) if self.pops is not None else None
 
     @property
-    def at_work(self) -> float:
+    def active_count(self) -> float:
         """The number of messages in progress that are not stuck and have no owner that is known to be dead."""
         if not self.in_progress.value:
             return 0.0
@@ -115,7 +115,7 @@ class RuleInput:
         return max(0.0, self.in_progress.value - (self.stuck.value or 0.0) - lost)
 
     @property
-    def in_transaction(self) -> bool:
+    def is_popped_in_transaction(self) -> bool:
         """True if a message is in progress only while the transaction of its consumer is open."""
         return self.layout is not None and pops_in_transaction(self.layout)
 
@@ -178,7 +178,7 @@ class Rule:
 
 def may_have_popped(context: RuleInput) -> bool:
     """Return whether messages left, or may have left, ``ready`` or the table in the last few seconds."""
-    return context.pops_unseen or bool(context.moved)
+    return context.pops_unseen or bool(context.outflow_rate)
 
 
 def is_uncounted(context: RuleInput) -> bool:

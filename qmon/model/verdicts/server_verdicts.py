@@ -393,7 +393,7 @@ def _ghosts(context: RuleInput) -> str | None:
     ghosts even if no message is popped.
     """
     found, pops = context.target.ghosts, context.pops
-    made = context.queue.use.ghosted if context.queue.use is not None else None
+    made = context.queue.use.ghosts_per_s if context.queue.use is not None else None
     if found is None or not made or pops is None or found.skipped < max(MANY_GHOSTS, MANY_ROWS * pops):
         return None
     if not pops and not context.ready.value:

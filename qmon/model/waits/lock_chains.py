@@ -19,7 +19,7 @@ from qmon.model.waits.graph import find_cycles, reachable_nodes, set_bits
 SessionKey = tuple[int, str]
 
 
-class Role(StrEnum):
+class LockRole(StrEnum):
     """The role of a session in a lock chain."""
 
     # A head blocker in an open transaction without a running statement.
@@ -58,7 +58,7 @@ class LockChainLine:
     """
 
     session: BlockingSample
-    role: Role
+    role: LockRole
     rails: tuple[bool, ...] = ()
     blockers: tuple[SessionKey, ...] = ()
     blocks: int = 0
@@ -175,11 +175,11 @@ def _blockers_by_session(
     return {key: tuple(blockers) for key, blockers in found.items()}
 
 
-def _role(session: BlockingSample, blockers: Sequence[SessionKey], circle: bool) -> Role:
+def _role(session: BlockingSample, blockers: Sequence[SessionKey], circle: bool) -> LockRole:
     if circle:
-        return Role.CYCLE
+        return LockRole.CYCLE
     if blockers:
-        return Role.WAITING
+        return LockRole.WAITING
     if session.session == 0:
-        return Role.PREPARED
-    return Role.IDLE if session.state.startswith("idle") else Role.RUNNING
+        return LockRole.PREPARED
+    return LockRole.IDLE if session.state.startswith("idle") else LockRole.RUNNING

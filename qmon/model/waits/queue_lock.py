@@ -21,7 +21,7 @@ from qmon.model.samples.polled_samples import BlockingSample, HeldSample, Writer
 from qmon.model.sessions.clients import statement_names
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.texts import Text
-from qmon.model.waits.lock_chains import LockChainLine, Role, SessionKey, build_lock_chains
+from qmon.model.waits.lock_chains import LockChainLine, LockRole, SessionKey, build_lock_chains
 
 
 class QueueLockText(Text):
@@ -95,10 +95,10 @@ def _lock_waited_for(samples: QueueSamples, snapshot: Snapshot) -> QueueLock | N
     s = place.session
     who = _session_text(s.session, s.state, s.transaction_s, s.application if s.session else s.gid, s.host)
     blocks = QueueLockText.BLOCKS.render(who=who, sessions=count_text(count, "session"), table=samples.layout.table)
-    return QueueLock(_lasting_name(s.session, s.gid), _with_session_ahead(blocks, rows, waiters, runs))
+    return QueueLock(_session_name_in_verdicts(s.session, s.gid), _text_with_session_ahead(blocks, rows, waiters, runs))
 
 
-def _with_session_ahead(
+def _text_with_session_ahead(
     blocks: str, rows: Sequence[BlockingSample], waiters: Collection[SessionKey], runs: Mapping[int, str]
 ) -> str:
     """Name the waiting session, such as an ALTER TABLE, without which most of the others would not wait.
@@ -156,12 +156,12 @@ def _find_heads(start: SessionKey, places: dict[SessionKey, LockChainLine]) -> s
         seen.add(key)
         above = places[key].blockers if key in places else ()
         looking += above
-        if not above or places[key].role is Role.CYCLE:
+        if not above or places[key].role is LockRole.CYCLE:
             heads.add(key)
     return heads
 
 
-def _lasting_name(number: int, gid: str) -> str:
+def _session_name_in_verdicts(number: int, gid: str) -> str:
     """Return the session's name as in the verdicts about other queues and about the horizon."""
     if number:
         return QueueLockText.SESSION.render(session=number)
@@ -201,7 +201,9 @@ def _lock_held(samples: QueueSamples, writers: Sequence[WriterSample], in_transa
         return None
     who = _session_text(session, one.state, one.transaction_s, one.application)
     return QueueLock(
-        _lasting_name(session, one.application), QueueLockText.HOLDS_ALL.render(who=who, rows=rows), waited_for=False
+        _session_name_in_verdicts(session, one.application),
+        QueueLockText.HOLDS_ALL.render(who=who, rows=rows),
+        waited_for=False,
     )
 
 

@@ -41,7 +41,7 @@ class BlockedReports:
         with self._lock:
             return tuple(self._reports)
 
-    def read(self, connection: Connection, statements: StatementCache) -> None:
+    def read_new_reports(self, connection: Connection, statements: StatementCache) -> None:
         """Read the reports since the last reading. Raises the errors of ``Connection.fetch``."""
         files = to_records(ReportFile, connection.fetch(statements.statement_for("blocked_file").bound))
         if not files:

@@ -62,7 +62,7 @@ class FragmentationReader:
         with self._lock:
             return tuple(each for found in self._rounds.values() for each in found.known.values())
 
-    def read(self, connection: Connection, statements: StatementCache, spec: QueueSpec) -> None:
+    def read_next_index(self, connection: Connection, statements: StatementCache, spec: QueueSpec) -> None:
         """Read the next index of a queue. If no index is left, list the indexes again first.
 
         Raises the errors of ``Connection.fetch``.

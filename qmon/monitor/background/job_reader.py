@@ -37,7 +37,7 @@ class JobReader:
         with self._lock:
             return self._known
 
-    def read(self, connection: Connection, statements: StatementCache, specs: Iterable[QueueSpec]) -> None:
+    def read_jobs(self, connection: Connection, statements: StatementCache, specs: Iterable[QueueSpec]) -> None:
         """Read the jobs of all queues. A missing permission is not a failure, because few roles may see jobs.
 
         Raises the errors of ``Connection.fetch`` in all other cases.

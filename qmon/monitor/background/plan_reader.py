@@ -61,13 +61,13 @@ class PlanReader:
             found, self._read = self._read, {}
             return tuple(found.values())
 
-    def read(self, connection: Connection, statements: StatementCache, spec: QueueSpec) -> None:
+    def read_plans(self, connection: Connection, statements: StatementCache, spec: QueueSpec) -> None:
         """Read the plans of one queue. Raises the errors of ``Connection.fetch``."""
-        found = self._read_plans(connection, statements, spec)
+        found = self._read_pop_plans(connection, statements, spec)
         with self._lock:
             self._read[spec.layout.queue] = found
 
-    def _read_plans(self, connection: Connection, statements: StatementCache, spec: QueueSpec) -> QueuePlans:
+    def _read_pop_plans(self, connection: Connection, statements: StatementCache, spec: QueueSpec) -> QueuePlans:
         queue, table = spec.layout.queue, spec.layout.table.name
         if not statements.has_probe("plans"):
             now = to_records(ClockSample, connection.fetch(statements.statement_for_target("clock").bound))[0]
@@ -95,15 +95,15 @@ class PlanReader:
             tuple(replace(p, statement=hide_passwords(p.statement)) for p in mine if p.statement_id in kept),
         )
 
-    def _change_since_last(self, queue: str, found: list[PlanSample]) -> list[PlanSample]:
+    def _change_since_last(self, queue: str, samples: list[PlanSample]) -> list[PlanSample]:
         """Replace totals by their change since the last reading and set ``…_before`` fields.
 
         Samples of single plans stay unchanged.
         """
-        totals = {each.statement_id: each for each in found if not each.plan_id}
+        totals = {each.statement_id: each for each in samples if not each.plan_id}
         with self._lock:
             before, self._totals[queue] = self._totals.get(queue, {}), totals
-        return [_difference(before.get(each.statement_id), each) if not each.plan_id else each for each in found]
+        return [_difference(before.get(each.statement_id), each) if not each.plan_id else each for each in samples]
 
 
 def _difference(before: PlanSample | None, now: PlanSample) -> PlanSample:

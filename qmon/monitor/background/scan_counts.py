@@ -170,7 +170,7 @@ class ScanCounts:
         if scan is None or scan.spec.facts.table_id != spec.facts.table_id:
             scan = self._begin_scan(connection, statements, spec)
         allowed = scan_allowance(self._budget, self._within_s, scan.pages, instances)
-        if self._exceeds_time(scan, allowed):
+        if self._drop_if_too_long(scan, allowed):
             return None
         began = self._clock()
         pages = scan.read_next_range(connection, self._own_uses, self._throttle.pages)
@@ -211,7 +211,7 @@ class ScanCounts:
             self._parts[spec.layout.queue] = tuple(part.part_id for part in parts)
         return scan
 
-    def _exceeds_time(self, scan: Scan, allowed: Allowance) -> bool:
+    def _drop_if_too_long(self, scan: Scan, allowed: Allowance) -> bool:
         """Return whether the scan would take too long. If so, drop the scan and record the reason."""
         if allowed.within_s is None or self._began_at is None:
             return False

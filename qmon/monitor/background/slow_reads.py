@@ -115,11 +115,11 @@ class SlowReads(BackgroundReader):
 
     def _make_queue_tasks(self, queue: str) -> _QueueTasks:
         def read_fragmentation(reading: Reading) -> float:
-            self._fragmentation_reader.read(reading.connection, reading.statements, reading.specs[queue])
+            self._fragmentation_reader.read_next_index(reading.connection, reading.statements, reading.specs[queue])
             return fragmentation_reader.EVERY_S
 
         def read_plans(reading: Reading) -> float:
-            self.plan_reader.read(reading.connection, reading.statements, reading.specs[queue])
+            self.plan_reader.read_plans(reading.connection, reading.statements, reading.specs[queue])
             return statement_use.reading_interval_s(len(reading.specs))
 
         first_at, rare = self._clock() + FIRST_S, list[ReaderTask]()
@@ -131,15 +131,15 @@ class SlowReads(BackgroundReader):
 
     def _make_target_tasks(self) -> dict[str, SlowTask]:
         def read_deadlocks(reading: Reading) -> float:
-            self._deadlock_reports.read(reading.connection, reading.statements)
+            self._deadlock_reports.read_new_reports(reading.connection, reading.statements)
             return deadlock_reports.EVERY_S
 
         def read_jobs(reading: Reading) -> float:
-            self.job_reader.read(reading.connection, reading.statements, tuple(reading.specs.values()))
+            self.job_reader.read_jobs(reading.connection, reading.statements, tuple(reading.specs.values()))
             return job_reader.EVERY_S
 
         def read_blocked(reading: Reading) -> float:
-            self.blocked_reports.read(reading.connection, reading.statements)
+            self.blocked_reports.read_new_reports(reading.connection, reading.statements)
             return blocked_reports.EVERY_S
 
         tasks: list[SlowTask] = [] if self._catalog is None else [CatalogTask(self._catalog)]

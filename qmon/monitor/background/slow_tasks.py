@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 
 from qmon.engines.base import Connection
 from qmon.engines.result_records import to_records
-from qmon.errors import DeadlineExceeded, LockTimeout, PermissionMissing, QmonError
+from qmon.errors import LockTimeout, PermissionMissing, QmonError, StatementStopped
 from qmon.model.samples.polled_samples import ClockSample, HeadSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.background.catalog_reading import CatalogReading
@@ -109,7 +109,7 @@ class SlowTask(ABC):
         """Return the seconds from a failure to the next try."""
         if isinstance(problem, LockTimeout):
             return LOCK_RETRY_S
-        return DEADLINE_S * COST_FACTOR * instances if isinstance(problem, DeadlineExceeded) else RETRY_S
+        return DEADLINE_S * COST_FACTOR * instances if isinstance(problem, StatementStopped) else RETRY_S
 
 
 class ReaderTask(SlowTask):

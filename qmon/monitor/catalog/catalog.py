@@ -13,12 +13,12 @@ from typing import Final, TypeVar
 from qmon.engines.base import Bound, Connection, Engine, Value
 from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
-from qmon.errors import DeadlineExceeded, PermissionMissing, QueryFailed
+from qmon.errors import PermissionMissing, QueryFailed, StatementStopped
 from qmon.model.layout.layout import TableName
 from qmon.model.layout.table_facts import Column
 from qmon.model.samples.polled_samples import PartialSample
 from qmon.model.waits.lock_holders import PROBE, LockHolderSample
-from qmon.monitor.catalog.predicate import Condition, parse_condition
+from qmon.monitor.catalog.predicate import Condition, parse_index_condition
 
 Record = TypeVar("Record")
 
@@ -80,7 +80,7 @@ class SequenceRows(tuple[SequenceRow, ...]):
         return found
 
     @cached_property
-    def _unowned(self) -> Mapping[str, Sequence[SequenceRow]]:
+    def _unowned_by_schema(self) -> Mapping[str, Sequence[SequenceRow]]:
         found: dict[str, list[SequenceRow]] = {}
         for each in self:
             if not each.owned:
@@ -89,7 +89,7 @@ class SequenceRows(tuple[SequenceRow, ...]):
 
     def unowned_in(self, schema: str) -> Sequence[SequenceRow]:
         """Return the sequences of a schema that no column owns."""
-        return self._unowned.get(schema, ())
+        return self._unowned_by_schema.get(schema, ())
 
     def find(self, name: TableName) -> SequenceRow | None:
         """Return the sequence of that name. Without a schema, the name must be unique."""
@@ -322,7 +322,7 @@ class Catalog:
         ]
 
     def _has_plain(self, name: str, problem: QueryFailed) -> bool:
-        if isinstance(problem, PermissionMissing | DeadlineExceeded):
+        if isinstance(problem, PermissionMissing | StatementStopped):
             return False
         return queries.has_query(self.engine.name, name + _PLAIN_SUFFIX, self.connection.version)
 
@@ -438,7 +438,7 @@ def _to_indexes(rows: Sequence[IndexRow], brackets: bool) -> Iterator[Index]:
     for name, group in groupby(rows, key=lambda row: row.index_name):
         keys = sorted(group, key=lambda row: row.position)
         first = keys[0]
-        where = parse_condition(first.predicate, brackets=brackets) if first.is_partial else None
+        where = parse_index_condition(first.predicate, brackets=brackets) if first.is_partial else None
         yield Index(
             name,
             first.is_unique,

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from qmon.model.layout.time_zones import NUMBER_TYPES, TIME_TYPES
 
-Role = Literal[
+ColumnRole = Literal[
     "id",
     "state",
     "flag",
@@ -54,7 +54,7 @@ BOOLEAN_TYPES: Final = frozenset({"boolean", "bit"})
 BLOB_TYPES: Final = frozenset({"bytea", "json", "jsonb", "xml", "varbinary", "image", "hstore"})
 RANDOM_ID_TYPES: Final = frozenset({"uuid", "uniqueidentifier"})
 
-_NAMES: Final[dict[Role, str]] = {
+_NAMES: Final[dict[ColumnRole, str]] = {
     "id": "id queueid messageid msgid jobid taskid itemid eventid workid rowid queuemessageid seq sequence"
     " sequenceno sequencenumber seqno position pk",
     "state": "status state queuestatus queuestate jobstatus jobstate taskstatus taskstate messagestatus messagestate"
@@ -97,7 +97,7 @@ _NAMES: Final[dict[Role, str]] = {
     "queue": "queue queuename qname topic topicname channel channelname taskname jobname tasktype jobtype messagetype"
     " eventtype type kind taskkind jobkind",
 }
-_TYPES: Final[dict[Role, frozenset[str]]] = {
+_TYPES: Final[dict[ColumnRole, frozenset[str]]] = {
     "id": WHOLE_TYPES
     | RANDOM_ID_TYPES
     | {"text", "character varying", "varchar", "nvarchar", "char", "character", "binary"},
@@ -181,7 +181,7 @@ def split_words(name: str) -> tuple[str, ...]:
     return tuple(re.findall(r"[^\W\d_]+", spaced.lower()))
 
 
-def column_for_role(role: Role, columns: Iterable[tuple[str, str]]) -> str | None:
+def column_for_role(role: ColumnRole, columns: Iterable[tuple[str, str]]) -> str | None:
     """Return the column whose name and type fit ``role``. If several columns fit, the most common name wins.
 
     ``columns``: pairs of name and type.
@@ -194,7 +194,7 @@ def column_for_role(role: Role, columns: Iterable[tuple[str, str]]) -> str | Non
     return None
 
 
-def epoch_column_for_role(role: Role, columns: Iterable[tuple[str, str]]) -> str | None:
+def epoch_column_for_role(role: ColumnRole, columns: Iterable[tuple[str, str]]) -> str | None:
     """Return the column of numbers that has the name of a time. ``columns``: pairs of name and type."""
     numbers = [(name, "datetime") for name, kind in columns if kind in NUMBER_TYPES]
     return column_for_role(role, numbers)

@@ -11,8 +11,8 @@ from qmon.model.config_reader import suggest_nearest
 from qmon.model.layout.layout import Layout, OwnerColumn, TableName
 from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import ColumnRow, SequenceRows, TableDetails
-from qmon.monitor.catalog.column_names import WHOLE_TYPES, Role, column_for_role, normalize_name
-from qmon.monitor.catalog.state_values import KnownValues, find_state_column, state_meanings
+from qmon.monitor.catalog.column_names import WHOLE_TYPES, ColumnRole, column_for_role, normalize_name
+from qmon.monitor.catalog.state_values import KnownValues, find_queue_state_column, state_meanings
 
 
 class CompletionText(Text):
@@ -143,7 +143,7 @@ def _sequence_names(sequences: SequenceRows) -> list[str]:
 def _with_state(layout: Layout, details: TableDetails, values: Values, reasons: list[str]) -> Layout:
     if layout.state is not None:
         return layout
-    found = find_state_column(details, layout.design)
+    found = find_queue_state_column(details, layout.design)
     if layout.design not in NEEDS_STATE:
         if found is not None and layout.design in ("fifo", "heap", "lifo", "naive"):
             name, wanted = found[0].column_name, "flag" if found[1] else "status"
@@ -255,7 +255,7 @@ def _with_columns(layout: Layout, details: TableDetails, reasons: list[str]) -> 
     used = {getattr(layout, role) for role in _COLUMN_ROLES} | {None}
     used |= {layout.state.column if layout.state else None, layout.owner.column if layout.owner else None}
 
-    def by_name(role: Role) -> str | None:
+    def by_name(role: ColumnRole) -> str | None:
         found = column_for_role(
             role, [(c.column_name, c.type_name) for c in details.columns if c.column_name not in used]
         )
@@ -268,7 +268,7 @@ def _with_columns(layout: Layout, details: TableDetails, reasons: list[str]) -> 
     changes: dict[str, object] = {}
     if layout.owner is None and not layout.deletes_on_pop:
         changes["owner"] = _choose_owner(by_name)
-    roles: tuple[Role, ...] = ("due_at", "started_at", "attempts", "priority", "enqueued_at", "payload", "error")
+    roles: tuple[ColumnRole, ...] = ("due_at", "started_at", "attempts", "priority", "enqueued_at", "payload", "error")
     for role in roles:
         if getattr(layout, role) is None and not (role == "started_at" and layout.state is None):
             changes[role] = by_name(role)
@@ -278,7 +278,7 @@ def _with_columns(layout: Layout, details: TableDetails, reasons: list[str]) -> 
     return completed
 
 
-def _choose_owner(by_name: Callable[[Role], str | None]) -> OwnerColumn | None:
+def _choose_owner(by_name: Callable[[ColumnRole], str | None]) -> OwnerColumn | None:
     """Return the column that shows most about the owner: a lease, a heartbeat, a session, or else a name."""
     if (lease := by_name("lease")) is not None:
         return OwnerColumn(lease, "lease")

@@ -43,7 +43,7 @@ class Condition:
 UNKNOWN: Final = Condition(more=True)
 
 
-def parse_condition(text: str | None, *, brackets: bool = False) -> Condition:
+def parse_index_condition(text: str | None, *, brackets: bool = False) -> Condition:
     """Parse a condition. ``brackets``: names are quoted as in SQL Server. Never raises."""
     if text is None:
         return UNKNOWN

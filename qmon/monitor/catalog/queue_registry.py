@@ -40,23 +40,32 @@ class RegistryRow:
     version: int
 
 
-def read_registry(catalog: Catalog) -> tuple[list[Layout], list[ProbeFailure], bool]:
-    """Return the layouts of the registry, its problems, and whether it was read.
+@dataclass(frozen=True, slots=True)
+class RegisteredLayouts:
+    """The layouts of the registry, with one problem for each entry that cannot be used.
 
-    Each entry that cannot be used is one problem. If the registry was read, an unlisted queue is not installed. A
-    database without a registry gives no layouts and no problems.
+    ``were_read``: the registry was read, so a queue that it does not list is not installed.
     """
+
+    layouts: tuple[Layout, ...] = ()
+    problems: tuple[ProbeFailure, ...] = ()
+    were_read: bool = False
+
+
+def read_registered_layouts(catalog: Catalog) -> RegisteredLayouts:
+    """Return the layouts of the registry. A database without a registry gives no layouts and no problems."""
     engine, version = catalog.engine.name, catalog.connection.version
     if not queries.has_query(engine, "catalog/registry", version):
-        return [], [], False
+        return RegisteredLayouts()
     state = catalog.read_records(RegistryState, "catalog/registry")[0]
     if (why := why_untrusted(catalog.connection, catalog.engine)) is not None:
-        return [], [ProbeFailure("registry", why, gone=True)], False
+        return RegisteredLayouts(problems=(ProbeFailure("registry", why, gone=True),))
     if not state.installed:
-        return [], [], False
+        return RegisteredLayouts()
     if not state.readable:
         grant = catalog.grant_statement(TableName("qmon", "queues"))
-        return [], [ProbeFailure("registry", QueueRegistryText.UNREADABLE, grant=grant, gone=True)], False
+        failure = ProbeFailure("registry", QueueRegistryText.UNREADABLE, grant=grant, gone=True)
+        return RegisteredLayouts(problems=(failure,))
     layouts: list[Layout] = []
     problems: list[ProbeFailure] = []
     for row in catalog.read_records(RegistryRow, "control/registry"):
@@ -68,4 +77,4 @@ def read_registry(catalog: Catalog) -> tuple[list[Layout], list[ProbeFailure], b
         except BadInput as problem:
             reason = QueueRegistryText.WRITE_AGAIN.render(problem=problem)
             problems.append(ProbeFailure("registry", reason, row.queue, gone=True))
-    return layouts, problems, True
+    return RegisteredLayouts(tuple(layouts), tuple(problems), were_read=True)

@@ -13,7 +13,7 @@ from qmon.engines.base import Connection, Engine
 from qmon.errors import BadInput, LockTimeout
 from qmon.model.config_reader import suggest_nearest
 from qmon.model.groups.configured_queue import ConfiguredQueue, NamedLibrary
-from qmon.model.groups.group import FoundGroup, Group
+from qmon.model.groups.group import Group, ResolvedGroup
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.layout.time_zones import Zone
@@ -26,13 +26,13 @@ from qmon.monitor.catalog.column_zones import require_due_zone, server_zone, wit
 from qmon.monitor.catalog.complete_layout import check_ids, complete_layout
 from qmon.monitor.catalog.discovery.candidates import Candidate, discover_queues, is_likely
 from qmon.monitor.catalog.discovery.relatives import ancestors
-from qmon.monitor.catalog.found_groups import LibraryQueues, complete_group, find_library_queues
-from qmon.monitor.catalog.queue_registry import read_registry
+from qmon.monitor.catalog.group_resolution import LibraryQueues, complete_group, find_library_queues
+from qmon.monitor.catalog.queue_registry import read_registered_layouts
 from qmon.monitor.catalog.relation_kind import why_not_a_table
 from qmon.monitor.catalog.state_values import (
     KnownValues,
     check_state,
-    drop_missing_labels,
+    drop_missing_state_labels,
     fill_gaps,
     known_values,
     needs_list_of_states,
@@ -91,7 +91,7 @@ class Resolved:
     places: Mapping[str, int] = field(default_factory=dict)
     unread: tuple[Layout, ...] = ()
     locked: bool = False
-    groups: tuple[FoundGroup, ...] = ()
+    groups: tuple[ResolvedGroup, ...] = ()
     of_libraries: frozenset[TableName] = frozenset()
     explained: tuple[str, ...] = ()
     seen: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -124,7 +124,7 @@ def resolve_queues(
     errors of ``Connection.fetch`` if the catalog itself cannot be read.
     """
     catalog = Catalog(connection, engine)
-    installed, problems, read = read_registry(catalog)
+    registry = read_registered_layouts(catalog)
     tables = catalog.read_tables()
     sequences = catalog.read_sequences()
     if not readable_only:
@@ -135,17 +135,21 @@ def resolve_queues(
         layout
         for layout in _without_children(catalog, (*before.layouts, *before.lost), before.places)
         if layout.part is None
-        and (layout.source is not LayoutSource.REGISTRY or not read or before.places.get(layout.queue) in there)
+        and (
+            layout.source is not LayoutSource.REGISTRY
+            or not registry.were_read
+            or before.places.get(layout.queue) in there
+        )
     ]
-    registered = {layout.table: layout for layout in reversed(installed)}
-    work = _Resolver(catalog, tables, sequences, problems, before)
-    work.prefetch([*layouts, *installed, *known])
+    registered = {layout.table: layout for layout in reversed(registry.layouts)}
+    work = _Resolver(catalog, tables, sequences, registry.problems, before)
+    work.prefetch([*layouts, *registry.layouts, *known])
     for each in configured:
         if isinstance(each, Layout):
             work.add_configured(each, registered, before.places.get(each.queue))
         elif isinstance(each, Group):
             work.add_group(each, before.places.get(each.name))
-    for layout in installed:
+    for layout in registry.layouts:
         work.add_registered(layout, before.places.get(layout.queue))
     names = {each.library for each in configured if isinstance(each, NamedLibrary)}
     everything = (by_shape and not configured) if by_library is None else by_library
@@ -154,7 +158,7 @@ def resolve_queues(
         work.add_seen_before(layout, before.places.get(layout.queue))
     named = (
         configured
-        or installed
+        or registry.layouts
         or any(
             each.source is not LayoutSource.DISCOVERY and not each.library for each in (*before.layouts, *before.lost)
         )
@@ -210,7 +214,7 @@ class _Resolver:
         self.reasons: dict[str, tuple[str, ...]] = {}
         self.lost: dict[str, Layout] = {}
         self.places: dict[str, int] = {}
-        self.groups: list[FoundGroup] = []
+        self.groups: list[ResolvedGroup] = []
         # The layout and the id of the locked table, keyed by queue.
         self.unread: dict[str, tuple[Layout, int]] = {}
         self._before = before.facts
@@ -301,7 +305,7 @@ class _Resolver:
             self.groups.append(found)
             self.places[group.name] = found.table_id
 
-    def add_group_seen_before(self, found: FoundGroup) -> None:
+    def add_group_seen_before(self, found: ResolvedGroup) -> None:
         """Add a group that discovery found before, even if the server's counters no longer show it."""
         group = found.group
         is_guess = group.source is LayoutSource.DISCOVERY and not group.library
@@ -433,7 +437,7 @@ class _Resolver:
                 raise BadInput(ResolveText.NO_DATA_ID.render(table=layout.data_table, column=layout.data_id))
         layout, zones = with_zones(layout, details, self._server_zone)
         require_due_zone(layout)
-        layout = drop_missing_labels(layout, details)
+        layout = drop_missing_state_labels(layout, details)
         check_state(layout, details, self.catalog)
         self.layouts[layout.queue] = layout
         self._taken.add(layout.table)

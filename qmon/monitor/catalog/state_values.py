@@ -25,7 +25,7 @@ from qmon.monitor.catalog.column_names import (
     state_for_value,
     state_word_rank,
 )
-from qmon.monitor.catalog.predicate import parse_condition
+from qmon.monitor.catalog.predicate import parse_index_condition
 
 
 class StateValueText(Text):
@@ -98,7 +98,7 @@ def check_state(layout: Layout, details: TableDetails, catalog: Catalog) -> None
             )
 
 
-def drop_missing_labels(layout: Layout, details: TableDetails) -> Layout:
+def drop_missing_state_labels(layout: Layout, details: TableDetails) -> Layout:
     """Return the layout without the states whose value is not a label of the enum. No row can have such a value.
 
     Raises ``BadInput`` if the value of ready messages is not a label.
@@ -154,7 +154,7 @@ def known_values(
     rows = [(row.origin, row.known) for row in details.values if row.column_name == column]
     default = _default_value(next((known for origin, known in rows if origin == "default"), None))
     for origin, known in rows:
-        if origin == "check" and (allowed := parse_condition(known).values_if_only(column)):
+        if origin == "check" and (allowed := parse_index_condition(known).values_if_only(column)):
             return KnownValues(_sort_values(v for v in allowed if v is not None), "check", default, closed=True)
     if labels := enum_labels(details, column):
         return KnownValues(labels, StateValueText.ENUM_LABELS, default, closed=True)
@@ -325,7 +325,7 @@ def _default_value(expression: str | None) -> str | None:
     if expression is None:
         return None
     for brackets in (False, True):
-        allowed = parse_condition(f"x = ({expression})", brackets=brackets).values_if_only("x")
+        allowed = parse_index_condition(f"x = ({expression})", brackets=brackets).values_if_only("x")
         if allowed and len(allowed) == 1:
             return next(iter(allowed))
     return None
@@ -385,7 +385,7 @@ def _peek_values(
     return tuple(row.value for row in rows)
 
 
-def find_state_column(details: TableDetails, design: str) -> tuple[ColumnRow, bool] | None:
+def find_queue_state_column(details: TableDetails, design: str) -> tuple[ColumnRow, bool] | None:
     """Return the state column and whether it is only a flag.
 
     The column is found by its whole name, or else by its values in the catalog, or else by the last word of its name. A

@@ -85,7 +85,7 @@ def post_request(
         why = problem.reason if isinstance(problem, urllib.error.URLError) else problem
         late = deadline.is_over or isinstance(why, TimeoutError)
         no_answer = DeliveryText.NO_ANSWER.render(time=duration(timeout_s))
-        return Delivery(no_answer if late else why_unreachable(why), again=True)
+        return Delivery(no_answer if late else connection_problem_text(why), again=True)
 
 
 def _refused_delivery(code: int, after: str | None, now: float) -> Delivery:
@@ -108,7 +108,7 @@ def parse_retry_after(text: str | None, now: float) -> float | None:
         return None
 
 
-def why_unreachable(problem: object) -> str:
+def connection_problem_text(problem: object) -> str:
     """Return the reason as the system describes it, without the address."""
     if isinstance(problem, ssl.SSLCertVerificationError):
         return DeliveryText.UNTRUSTED.render(reason=problem.verify_message)
@@ -138,11 +138,11 @@ class _Deadline:
     def connection_factory(self, kind: type[http.client.HTTPConnection]) -> Callable[..., http.client.HTTPConnection]:
         """Return a factory for connections of this kind that can be closed at the deadline."""
 
-        def opened(*args: Any, **named: Any) -> http.client.HTTPConnection:
+        def open_connection(*args: Any, **named: Any) -> http.client.HTTPConnection:
             self._connection = kind(*args, **named)
             return self._connection
 
-        return opened
+        return open_connection
 
     def __enter__(self) -> None:
         threading.Thread(target=self._cut_when_over, name="qmon-deadline", daemon=True).start()

@@ -13,7 +13,7 @@ from qmon.engines.base import Connection, Engine
 from qmon.errors import QueryFailed
 from qmon.model.cost_budget import Budget
 from qmon.model.default_list import default_listing
-from qmon.model.guard import Guard
+from qmon.model.defect_guard import DefectGuard
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.counter_samples import ServerCounters, add_threadless_waits, merge_counters
@@ -56,7 +56,7 @@ from qmon.monitor.probes.probe_statements import (
 from qmon.monitor.probes.procedure_probes import ProcedureProbes
 from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
 from qmon.monitor.probes.row_locks import RowLocks
-from qmon.monitor.probes.server_health import ServerHealthProbes
+from qmon.monitor.probes.server_health_probes import ServerHealthProbes
 from qmon.monitor.source import ROW_LIMIT, Focus
 from qmon.redact import hide_passwords
 
@@ -97,7 +97,7 @@ class Collector:
         self._clock = clock
         self._statements = StatementCache(engine, connection.version)
         self._message_probes = MessageProbes(self._statements)
-        self._runner = Runner(connection, in_flight, by_text=engine.plans_by_text)
+        self._runner = Runner(connection, in_flight, by_text=engine.caches_plans_by_text)
         self._turns = Turns(at_once)
         # The queues that this poll reads.
         self._queues_read: Collection[str] = ()
@@ -173,7 +173,7 @@ class Collector:
         statements = self.probe_budget.choose_statements(
             self._statements_for_poll(started, focus),
             interval_s,
-            focus.watched | self._groups.groups_for(focus.watched),
+            focus.priority_queues | self._groups.groups_for(focus.priority_queues),
             self._turns.every_s,
             self._turns.read_each_poll,
         )
@@ -373,7 +373,9 @@ class Collector:
             statements.append(self._locked_tables.statement_for_sequences(sequences))
         for name, probes in queues.items():
             rows = ROW_LIMIT if focus.rows_of == name and focus.listing is None else None
-            statements += probes.statements_for_poll(now, self._sessions, rows, brief=name in self._checked_briefly)
+            statements += probes.statements_for_poll(
+                now, self._sessions, rows, only_presence=name in self._checked_briefly
+            )
             if focus.rows_of == name and focus.listing is not None:
                 statements += statements_for_page(self._statements, probes, focus.listing)
             statements += probes.statements_for_newest_id() if self._standby else []
@@ -440,7 +442,7 @@ class Collector:
         failures: list[ProbeFailure],
     ) -> QueueSamples:
         """Return the samples of one queue. If this raises, all figures are unknown for that reason."""
-        guard = Guard(partial(log.report_defect, once=True))
+        guard = DefectGuard(partial(log.report_defect, once=True))
         queue = guard.attempt(
             "samples",
             lambda: self._filing.samples_for(probes, results, found, now_at, focus),

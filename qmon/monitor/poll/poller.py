@@ -11,12 +11,13 @@ import logging
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Final
 
 from qmon import log
 from qmon.engines.base import Connection, Engine, Session
-from qmon.errors import BadInput, ConnectionLost, NoConnectionLeft, QmonError, StatementCancelled, Unreachable
+from qmon.errors import BadInput, ConnectionFailed, ConnectionLost, NoConnectionLeft, QmonError, StatementCancelled
 from qmon.model.cost_budget import Budget
 from qmon.model.formatting import duration
 from qmon.model.texts import Text
@@ -24,7 +25,6 @@ from qmon.monitor.background.catalog_reading import CatalogReading, Resolve
 from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.background.wait_sampler import WaitSampler
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.poll.own_connections import OwnConnections
 from qmon.monitor.poll.quarantine import InFlightProbe, ProbeQuarantine
 from qmon.monitor.poll.turns import AT_ONCE
 from qmon.monitor.source import Event, Focus, Phase, Sink, SourceState
@@ -261,7 +261,7 @@ class Poller:
                 time_s = max(attempt.allowed_s, _CANCEL_AFTER_S)
                 reason = PollerText.TOOK_LONGER.render(problem=problem, time=duration(time_s)) if late else str(problem)
                 # Retrying a refused password may lock the account.
-                hopeless = isinstance(problem, Unreachable) and not problem.retryable
+                hopeless = isinstance(problem, ConnectionFailed) and not problem.retryable
                 self._report_lost(attempt, reason, hopeless=hopeless)
             except Exception as problem:  # show a bug in qmon on the screen and continue watching
                 self._report_lost(attempt, log.report_defect(problem))
@@ -434,12 +434,41 @@ def _checked_interval(seconds: float) -> float:
 def _in_background(call: Callable[[], None]) -> threading.Thread:
     """Run ``call`` in a thread, because the call (cancel or close) may itself wait for the network."""
 
-    def quietly() -> None:
+    def call_and_ignore_errors() -> None:
         try:
             call()
         except QmonError:
             return
 
-    thread = threading.Thread(target=quietly, name="qmon-cancel", daemon=True)
+    thread = threading.Thread(target=call_and_ignore_errors, name="qmon-cancel", daemon=True)
     thread.start()
     return thread
+
+
+# Up to this many connections may still be in use: by polls, by background readers, or after qmon abandoned them.
+_MAX_TRACKED_CONNECTIONS: Final = 8
+
+
+class OwnConnections:
+    """Open connections and count their commits. May be used from any thread."""
+
+    def __init__(self, connect: Callable[[Session], Connection]) -> None:
+        self._connect = connect
+        self._lock = threading.Lock()
+        self._connections: deque[Connection] = deque()
+        self._past = 0
+
+    def __call__(self, session: Session) -> Connection:
+        """Connect. Raises the errors of connecting."""
+        connection = self._connect(session)
+        with self._lock:
+            self._connections.append(connection)
+            if len(self._connections) > _MAX_TRACKED_CONNECTIONS:
+                self._past += self._connections.popleft().commits
+        return connection
+
+    @property
+    def commits(self) -> int:
+        """Transactions committed so far by all of these connections, including read-only transactions."""
+        with self._lock:
+            return self._past + sum(connection.commits for connection in self._connections)

@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from heapq import nsmallest
+from statistics import median
 from typing import Final
 
 from qmon.model.cost_budget import (
@@ -29,7 +30,6 @@ from qmon.model.cost_budget import (
     plan_pace,
 )
 from qmon.model.probe_table import family_of
-from qmon.monitor.poll.slowness import Slowness
 from qmon.monitor.probes.probe_statements import PART, ProbeStatement
 
 _CLOCK: Final = ("", "clock")
@@ -311,7 +311,7 @@ class ProbeBudget:
             budget=self._total_budget.text,
             allowed_ms=self.budget.allowed_ms(self.interval_s),
             asked_s=self._asked_s,
-            expected_ms=_rounded(
+            expected_ms=_round_for_recording(
                 self._overhead_ms
                 + self._other_sessions_ms
                 + sum(ms / every.get(key, 1) for key, ms in self._expected.items())
@@ -321,8 +321,8 @@ class ProbeBudget:
                 ProbeCost(
                     key[0],
                     _without_part(key[1]),
-                    _rounded(self._costs[key]),
-                    _rounded(min(1.0, self._often.get(key, 0.0))),
+                    _round_for_recording(self._costs[key]),
+                    _round_for_recording(min(1.0, self._often.get(key, 0.0))),
                 )
                 for _, key in dearest
             ),
@@ -335,11 +335,15 @@ class ProbeBudget:
     def _to_throttled(self, key: ProbeKey, every: int) -> Throttled:
         usual = self.interval_s / min(1.0, max(self._often.get(key, 1.0), _FORGOTTEN))
         return Throttled(
-            key[0], _without_part(key[1]), _rounded(usual * every), _rounded(usual), _rounded(self._costs[key])
+            key[0],
+            _without_part(key[1]),
+            _round_for_recording(usual * every),
+            _round_for_recording(usual),
+            _round_for_recording(self._costs[key]),
         )
 
 
-def _rounded(value: float) -> float:
+def _round_for_recording(value: float) -> float:
     """Round to three decimals, because each poll is recorded and digits take space."""
     return round(value, 3)
 
@@ -382,3 +386,50 @@ class InstanceCount:
         while len(self._seen) > _COUNTED_POLLS and now_at - self._seen[0][0] > _COUNTED_S:
             self._seen.popleft()
         return sorted(count for _, count in self._seen)[len(self._seen) // 2]
+
+
+_USUAL_OF: Final = 600
+_NOW_OF: Final = 5
+_SLOWER: Final = 4.0
+_NOT_SLOWER: Final = 2.0
+
+
+class Slowness:
+    """How many times longer than usual the server takes for a poll.
+
+    The time of each poll is divided by the cost of its probes. The usual value is the lower quartile of the last 600
+    polls. The current value is the median of the last five polls.
+    """
+
+    def __init__(self) -> None:
+        self._ratios: deque[float] = deque(maxlen=_USUAL_OF)
+        self._at: deque[float] = deque(maxlen=_NOW_OF)
+        # How many times longer than usual a poll takes; 1 until known.
+        self.factor = 1.0
+        # When the factor reached four (server clock, seconds); `None` again after it has fallen below two.
+        self.since_at: float | None = None
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether recent polls took at least twice as long as usual, because of a slow server or an expensive probe."""
+        return self.factor >= _NOT_SLOWER
+
+    @property
+    def ratio(self) -> float:
+        """Time of recent polls divided by the cost of their probes; 1 until known."""
+        return median(list(self._ratios)[-_NOW_OF:]) if self._ratios else 1.0
+
+    def record_poll(self, server_ms: float, intrinsic_ms: float, now_at: float) -> None:
+        """Record the server time of one poll and the cost of its probes, both in milliseconds."""
+        if intrinsic_ms <= 0:
+            return
+        self._ratios.append(server_ms / intrinsic_ms)
+        self._at.append(now_at)
+        if len(self._ratios) < 2 * _NOW_OF:
+            return
+        usual = sorted(self._ratios)[len(self._ratios) // 4]
+        self.factor = self.ratio / usual if usual > 0 else 1.0
+        if self.factor >= _SLOWER:
+            self.since_at = self._at[_NOW_OF // 2] if self.since_at is None else self.since_at
+        elif self.factor < _NOT_SLOWER:
+            self.since_at = None

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from qmon.engines.base import Engine
 from qmon.model.counts import TableCount
-from qmon.model.groups.group import FoundGroup
+from qmon.model.groups.group import ResolvedGroup
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.probe_constants import COUNT_LIMIT, ring_probe
@@ -175,7 +175,7 @@ class QueueFiling:
         return withhold_masked(samples, masked, columns_of_layout(layout, facts.order_by)) if masked else samples
 
     def of_group(
-        self, queues: Sequence[QueueSamples], found: FoundGroup, every: IndexedResults
+        self, queues: Sequence[QueueSamples], found: ResolvedGroup, every: IndexedResults
     ) -> tuple[QueueSamples, ...]:
         """Return the samples of a group's queues, without the values that are hidden from our role.
 

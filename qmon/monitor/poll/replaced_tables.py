@@ -96,8 +96,8 @@ def is_same_name(called: str | None, table: TableName) -> bool:
     """Return whether ``called`` is the name of this table. The server may add quotes and the schema."""
     if called is None:
         return False
-    return _unquoted(called) in (_unquoted(table.name), _unquoted(f"{table.schema}.{table.name}"))
+    return _unquote(called) in (_unquote(table.name), _unquote(f"{table.schema}.{table.name}"))
 
 
-def _unquoted(name: str) -> str:
+def _unquote(name: str) -> str:
     return name.replace('"', "")

@@ -13,7 +13,7 @@ from typing import Final
 
 from qmon.engines.base import Connection
 from qmon.engines.result_records import to_records
-from qmon.errors import ConnectionLost, DeadlineExceeded, LockTimeout, PermissionMissing, QueryFailed
+from qmon.errors import ConnectionLost, LockTimeout, PermissionMissing, QueryFailed, StatementStopped
 from qmon.model.cost_budget import ProbeKey
 from qmon.model.probe_table import probe_family
 from qmon.model.reasons import Reason
@@ -122,7 +122,7 @@ class Runner:
         known = [each for each in statements if each.key in self._proven]
         again = [each for each in statements if each.key in self._failing and not self._is_resting(each)]
         new = [each for each in statements if each.key not in self._proven and each.key not in self._failing]
-        if known and not self._run_batch(known, results, timed, clock, known=True):
+        if known and not self._try_batch(known, results, timed, clock, known=True):
             self._proven.difference_update(each.key for each in known)
             new = known + new
             self._most, self._halving = min(max(1, len(known) // 2), _TOGETHER), True
@@ -162,13 +162,13 @@ class Runner:
             most = min(self._most, self._in_flight.quarantine.most_together or _TOGETHER)
             piece, rest = left[:most], left[most:]
             if len(piece) > 1:
-                if self._run_batch(piece, results, timed, clock):
+                if self._try_batch(piece, results, timed, clock):
                     self._most = min(self._most * (1 if self._halving else 4), _TOGETHER)
                     left = rest
                 else:
                     self._most, self._halving = len(piece) // 2, True
                 continue
-            if not self._run_single(piece[0], results, left):
+            if not self._try_single(piece[0], results, left):
                 return
             if piece[0].key not in self._proven:
                 self._most, self._halving = _AFTER_ONE, False
@@ -176,7 +176,7 @@ class Runner:
         if not left:
             self._most, self._halving = _TOGETHER, False
         for statement in again:
-            if not may_go_on() or not (self._is_resting(statement) or self._run_single(statement, results, again)):
+            if not may_go_on() or not (self._is_resting(statement) or self._try_single(statement, results, again)):
                 return
 
     @property
@@ -206,7 +206,7 @@ class Runner:
         failed = self._failing.get(statement.key)
         return failed is not None and self._polls < failed[0]
 
-    def _run_batch(
+    def _try_batch(
         self,
         statements: Sequence[ProbeStatement],
         results: Results,
@@ -262,7 +262,7 @@ class Runner:
             known[clock.key] = known.pop(clock.key)
         return list(known.values())
 
-    def _run_single(self, statement: ProbeStatement, results: Results, others: Sequence[ProbeStatement]) -> bool:
+    def _try_single(self, statement: ProbeStatement, results: Results, others: Sequence[ProbeStatement]) -> bool:
         """Run one statement alone; return false if it ran into its deadline.
 
         ``others``: the statements that run next. If the statement meets a lock, the other statements of the same queue
@@ -283,7 +283,7 @@ class Runner:
                 for each in others:
                     if each.queue == statement.queue:
                         self._record_failure(each, problem)
-            return isinstance(problem, LockTimeout) or not isinstance(problem, DeadlineExceeded)
+            return isinstance(problem, LockTimeout) or not isinstance(problem, StatementStopped)
         self._in_flight.record_answer(statement.key)
         took = time.perf_counter() - began
         self._trip_s = min(self._trip_s, took)
@@ -301,7 +301,7 @@ class Runner:
         self._failing[statement.key] = (self._polls + _rest_polls(problem), failure)
 
     def _note_answer(self, problem: QueryFailed) -> None:
-        if isinstance(problem, DeadlineExceeded):
+        if isinstance(problem, StatementStopped):
             self._in_flight.record_late()
         else:
             self._in_flight.record_answer()
@@ -347,12 +347,12 @@ def _merge_parts(results: Results) -> Results:
 def _rest_polls(problem: QueryFailed) -> int:
     if isinstance(problem, PermissionMissing):
         return _REST_LONG
-    return _REST_SHORT if isinstance(problem, DeadlineExceeded) else _REST
+    return _REST_SHORT if isinstance(problem, StatementStopped) else _REST
 
 
 def _failure_reason(problem: QueryFailed) -> str:
     if isinstance(problem, LockTimeout):
         return Reason.LOCKED
-    if isinstance(problem, DeadlineExceeded):
+    if isinstance(problem, StatementStopped):
         return Reason.DEADLINE
     return problem.reason if isinstance(problem, PermissionMissing) else str(problem)

@@ -41,7 +41,7 @@ class Turns:
         """
         polls = int((EVERY_S - _EARLY_S) / interval_s) if len(queues) > self._at_once else 1
         self.every_s = polls * interval_s if polls > 1 else 0.0
-        self.read_each_poll = frozenset(focus.visible | focus.watched)
+        self.read_each_poll = frozenset(focus.visible | focus.priority_queues)
         self.in_turn = []
         if not self.every_s:
             return queues

@@ -121,7 +121,7 @@ class FigureColumns:
     blockers: frozenset[TableColumn] = frozenset()
 
     @property
-    def all(self) -> frozenset[TableColumn]:
+    def all_columns(self) -> frozenset[TableColumn]:
         """All these columns."""
         return frozenset().union(*(getattr(self, field.name) for field in fields(self)))
 
@@ -129,51 +129,51 @@ class FigureColumns:
 def columns_of_layout(layout: Layout, order_by: str | None) -> FigureColumns:
     """Return the columns from which the figures of a table's queue are computed. ``order_by``: see ``TableFacts``."""
 
-    def own(*names: str | None) -> frozenset[TableColumn]:
+    def own_columns(*names: str | None) -> frozenset[TableColumn]:
         return frozenset((layout.table.name, name) for name in names if name is not None)
 
     ring = (layout.ring.slot, layout.ring.turn, layout.ring.message_id, layout.ring.unread) if layout.ring else ()
     state = layout.state.column if layout.state is not None else None
     return FigureColumns(
-        rows=own(*layout.ids, state, layout.due_at, *ring, order_by),
-        oldest=own(layout.enqueued_at),
-        stuck=own(layout.started_at),
-        owners=own(layout.owner.column if layout.owner is not None else None),
-        attempts=own(layout.attempts),
-        diagnostics=own(layout.priority),
-        payloads=own(layout.payload) if layout.data_table is None else frozenset(),
-        errors=own(layout.error),
+        rows=own_columns(*layout.ids, state, layout.due_at, *ring, order_by),
+        oldest=own_columns(layout.enqueued_at),
+        stuck=own_columns(layout.started_at),
+        owners=own_columns(layout.owner.column if layout.owner is not None else None),
+        attempts=own_columns(layout.attempts),
+        diagnostics=own_columns(layout.priority),
+        payloads=own_columns(layout.payload) if layout.data_table is None else frozenset(),
+        errors=own_columns(layout.error),
     )
 
 
 def columns_of_group(group: Group) -> FigureColumns:
     """Return the columns from which the figures of a group's queues are computed."""
 
-    def used(*found: Condition | ColumnRef | None, table: str = group.table.name) -> frozenset[TableColumn]:
+    def columns_used(*found: Condition | ColumnRef | None, table: str = group.table.name) -> frozenset[TableColumn]:
         return frozenset(column for each in found for column in columns_read(each, table).columns)
 
-    def since(kind: StateKind) -> frozenset[TableColumn]:
-        return used(*(state.since for state in group.states if state.kind == kind))
+    def time_columns(kind: StateKind) -> frozenset[TableColumn]:
+        return columns_used(*(state.since for state in group.states if state.kind == kind))
 
     blockers = [state.blocker for state in group.states if state.blocker is not None]
     steps = [
-        used(each.queue, *(when for _, when in each.steps), table=each.table)
+        columns_used(each.queue, *(when for _, when in each.steps), table=each.table)
         | {(each.table, name) for name in (each.id, each.at) if name is not None}
         for each in group.steps
     ]
     workers = group.workers
     return FigureColumns(
-        rows=used(ColumnRef(group.id), group.queue, group.where, *(state.when for state in group.states)),
-        oldest=since("ready"),
-        stuck=since("in_progress") | used(group.overdue),
-        blocked=since("blocked"),
-        owners=used(group.owner, group.gone),
-        attempts=used(group.attempts),
-        payloads=used(group.payload),
-        errors=used(group.error),
+        rows=columns_used(ColumnRef(group.id), group.queue, group.where, *(state.when for state in group.states)),
+        oldest=time_columns("ready"),
+        stuck=time_columns("in_progress") | columns_used(group.overdue),
+        blocked=time_columns("blocked"),
+        owners=columns_used(group.owner, group.gone),
+        attempts=columns_used(group.attempts),
+        payloads=columns_used(group.payload),
+        errors=columns_used(group.error),
         steps=frozenset().union(*steps),
-        workers=frozenset() if workers is None else used(workers.alive, workers.queue, table=workers.table),
-        blockers=used(*(column for each in blockers for column in (each.name, each.holder, each.since))),
+        workers=frozenset() if workers is None else columns_used(workers.alive, workers.queue, table=workers.table),
+        blockers=columns_used(*(column for each in blockers for column in (each.name, each.holder, each.since))),
     )
 
 
@@ -191,7 +191,7 @@ def withhold_masked(samples: QueueSamples, masked: Mapping[TableColumn, str], co
     if not masked:
         return samples
     layout = samples.layout
-    if DIRECT_FIGURES and (why := _first_masked(layout, masked, columns.all)) is not None:
+    if DIRECT_FIGURES and (why := _first_masked(layout, masked, columns.all_columns)) is not None:
         direct = dict.fromkeys((figure.field for figure in DIRECT_FIGURES), why)
         samples = replace(samples, values={}, unknown={**samples.unknown, **direct})
     if (steps := _first_masked(layout, masked, columns.steps)) is not None:

@@ -11,7 +11,7 @@ from typing import Final
 from qmon.engines.base import Connection, Engine, Value
 from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
-from qmon.errors import DeadlineExceeded, PermissionMissing, QueryFailed
+from qmon.errors import PermissionMissing, QueryFailed, StatementStopped
 from qmon.model.samples.deadlock_samples import Circle, CircleSample, GraphSample, ReportFile, ReportSample
 from qmon.model.waits.deadlock_circles import find_circles
 from qmon.monitor.probes.probe_statements import StatementCache
@@ -66,7 +66,7 @@ class DeadlockReports:
         with self._lock:
             return self._rose_at is not None and (now - self._rose_at <= _ASKED_FOR_S or not self._read_since)
 
-    def read(self, connection: Connection, statements: StatementCache) -> None:
+    def read_new_reports(self, connection: Connection, statements: StatementCache) -> None:
         """Read the reports since the last reading. Raises the errors of ``Connection.fetch``."""
         with self._lock:
             self._read_since = True
@@ -93,7 +93,7 @@ class DeadlockReports:
             after = self._after if self._after is not None and self._after[0] == path else None
             try:
                 rows = self._read_after_block(connection, statements, path, after)
-            except (DeadlineExceeded, PermissionMissing):
+            except (StatementStopped, PermissionMissing):
                 raise
             except QueryFailed:
                 if after is None:

@@ -12,7 +12,7 @@ from qmon.engines.base import Connection, Engine, Value
 from qmon.engines.result_records import to_records
 from qmon.engines.sql.queries import Name
 from qmon.model.groups.conditions import NEVER, ends_by_itself
-from qmon.model.groups.group import MOST_QUEUES, FoundGroup, State, StateKind
+from qmon.model.groups.group import MOST_QUEUES, ResolvedGroup, State, StateKind
 from qmon.model.layout.layout import Layout
 from qmon.model.probe_constants import COUNT_LIMIT
 from qmon.model.reasons import Reason
@@ -77,7 +77,7 @@ class _StateReading:
 class GroupProbes:
     """The probes of one group on one connection."""
 
-    def __init__(self, statements: StatementCache, found: FoundGroup, cost_s: Cost = _no_cost) -> None:
+    def __init__(self, statements: StatementCache, found: ResolvedGroup, cost_s: Cost = _no_cost) -> None:
         """Create the probes.
 
         ``cost_s``: returns the seconds that the statement of a queue and probe costs the server.
@@ -96,7 +96,7 @@ class GroupProbes:
         self._queues: dict[str | None, float] = {}
         self._layouts: dict[str | None, Layout] = {}
         # The queue and the page of messages requested in this poll.
-        self._listing: tuple[str, PageRequest] | None = None
+        self._page_request: tuple[str, PageRequest] | None = None
 
     def statements_for_poll(
         self,
@@ -112,7 +112,7 @@ class GroupProbes:
         ``now``: our clock, seconds. ``shown``: the queue whose messages are listed. ``listing``: the page to list;
         ``None``: up to ``rows`` messages in progress. ``workers``: also list the workers.
         """
-        self._listing = None if listing is None or shown is None else (shown, listing)
+        self._page_request = None if listing is None or shown is None else (shown, listing)
         due = [state for state in self.group.states if self._is_due(state, now)]
         asked = [self._state_statement(state) for state in due]
         asked += [each for state in due if self._readings[state.name].rows for each in self._blocker_statements(state)]
@@ -188,8 +188,8 @@ class GroupProbes:
         layout = self._layout_for(value)
         messages: Any = results.get((layout.queue, "group_messages"))
         page: PageSample | None = None
-        if self._listing is not None and self._listing[0] == layout.queue:
-            messages, page = group_page_from_results(self.found_group, layout, self._listing[1], results) or (
+        if self._page_request is not None and self._page_request[0] == layout.queue:
+            messages, page = group_page_from_results(self.found_group, layout, self._page_request[1], results) or (
                 None,
                 None,
             )
@@ -407,7 +407,7 @@ class GroupProbes:
         return [replace(statement, queue=self._layout_for(value).queue)]
 
 
-def read_queues(connection: Connection, engine: Engine, found: FoundGroup) -> tuple[Layout, ...]:
+def read_queues(connection: Connection, engine: Engine, found: ResolvedGroup) -> tuple[Layout, ...]:
     """Return the queues that have messages in the group's table now. Raises the errors of ``Connection.fetch``."""
     probes = GroupProbes(StatementCache(engine, connection.version), found)
     asked = [each for each in probes.statements_for_poll(time.monotonic(), None, 0) if each.record is GroupStateSample]
@@ -424,7 +424,7 @@ class TargetGroups:
         self._statements, self._cost_s = statements, cost_s
         self._probes: dict[str, GroupProbes] = {}
 
-    def watch_groups(self, found: Iterable[FoundGroup]) -> frozenset[str]:
+    def watch_groups(self, found: Iterable[ResolvedGroup]) -> frozenset[str]:
         """Watch these groups from the next poll on; return their names. The state of unchanged groups is kept."""
         before = self._probes
         self._probes = {}
@@ -471,7 +471,7 @@ class TargetGroups:
 
     def queue_samples(
         self, results: Results, now: float, server_at: float, counters: Mapping[int, CounterSample]
-    ) -> Iterator[tuple[FoundGroup, tuple[QueueSamples, ...]]]:
+    ) -> Iterator[tuple[ResolvedGroup, tuple[QueueSamples, ...]]]:
         """Yield each group with its queues as read in this poll; see ``GroupProbes.record_results``."""
         for probes in self._probes.values():
             probes.record_results(results, now, server_at)

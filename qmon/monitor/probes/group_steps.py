@@ -30,11 +30,11 @@ class GroupStatements:
         self.names = GroupNames(group)
 
     def statement_for(
-        self, probe: str, which: str, values: Mapping[str, Value], names: Mapping[str, Name]
+        self, probe: str, part: str, values: Mapping[str, Value], names: Mapping[str, Name]
     ) -> ProbeStatement:
-        """Return one statement. The results are stored under the key ``probe:which``."""
-        statement = self.cache.statement_for(probe, values, names, f"{PART}{self.group.name}{PART}{which}")
-        return replace(statement, probe=f"{probe}:{which}" if which else probe, queue=self.group.name)
+        """Return one statement. The results are stored under the key ``probe:part``."""
+        statement = self.cache.statement_for(probe, values, names, f"{PART}{self.group.name}{PART}{part}")
+        return replace(statement, probe=f"{probe}:{part}" if part else probe, queue=self.group.name)
 
 
 @dataclass(slots=True)

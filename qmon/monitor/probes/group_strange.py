@@ -10,7 +10,7 @@ from typing import Final
 from qmon.engines.base import Value
 from qmon.engines.sql.queries import Name
 from qmon.model.groups.conditions import ALWAYS, NEVER, AllOf, AnyOf, Condition, OneOf, without_locks
-from qmon.model.groups.group import FoundGroup, find_state_column
+from qmon.model.groups.group import ResolvedGroup, find_state_column
 from qmon.model.samples.group_samples import GroupStrangeSample
 from qmon.model.samples.polled_samples import StrangeStates
 from qmon.monitor.probes.group_steps import GroupStatements
@@ -42,7 +42,7 @@ class StrangeMessages:
         self.every_s = 0.0
 
     def statements_for_poll(
-        self, found: FoundGroup, now: float, rest_s: Callable[[tuple[str, str]], float]
+        self, found: ResolvedGroup, now: float, rest_s: Callable[[tuple[str, str]], float]
     ) -> list[ProbeStatement]:
         """Return the statement of this poll, if it is due.
 
@@ -68,7 +68,7 @@ class StrangeMessages:
         which = repr(where)  # the condition depends on the current labels of an enum
         return [replace(self._statements.statement_for(_PROBE, which, values, names), probe=_PROBE)]
 
-    def _rows_to_read(self, found: FoundGroup) -> tuple[Condition, Condition] | None:
+    def _rows_to_read(self, found: ResolvedGroup) -> tuple[Condition, Condition] | None:
         """Return the condition for the rows to read, and the condition for rows in a known state.
 
         Returns ``None`` if no row can be in an unknown state, or if the table is too large.

@@ -114,11 +114,11 @@ class MessageProbes:
         self._memos = {name: memo for name, memo in self._memos.items() if name in queues}
 
     def statements_for_poll(
-        self, now: float, queues: Mapping[str, QueueProbes], brief: Collection[str] = ()
+        self, now: float, queues: Mapping[str, QueueProbes], only_presence: Collection[str] = ()
     ) -> list[ProbeStatement]:
         """Return the statements of this poll for these queues. The facts about owners come from the previous poll.
 
-        ``brief``: queues without the statements about messages that are ready or in progress.
+        ``only_presence``: queues without the statements about messages that are ready or in progress.
         """
         asked: list[ProbeStatement] = []
         due = now - self._facts_at >= _FACTS_EVERY_S
@@ -132,7 +132,7 @@ class MessageProbes:
         for name, probes in queues.items():
             each = (
                 []
-                if name in brief
+                if name in only_presence
                 else [
                     self._owner_statement(probes),
                     self._tried_statement(probes),

@@ -15,10 +15,10 @@ from qmon.engines.sql.condition_sql import GroupNames
 from qmon.engines.sql.list_page import ColumnTest, NotNullTest, PagePart, PageRows, RowTest, TimeTest
 from qmon.engines.sql.queries import Name
 from qmon.model.groups.conditions import AnyOf, Condition, IsNull
-from qmon.model.groups.group import FoundGroup
+from qmon.model.groups.group import ResolvedGroup
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.list_states import FAILED, failed_states, reason_without_list, row_state
-from qmon.model.layout.table_facts import ListPath
+from qmon.model.layout.table_facts import Column, ListPath
 from qmon.model.samples.listing_samples import (
     FAILED_PAGE_SIZE,
     MAX_ROWS_READ,
@@ -29,12 +29,12 @@ from qmon.model.samples.listing_samples import (
     PageSample,
 )
 from qmon.model.samples.polled_samples import MessageSample
+from qmon.model.texts import Text
 from qmon.monitor.catalog.access_paths import IndexText
 from qmon.monitor.probes.message_diagnostics import with_text_payloads
 from qmon.monitor.probes.probe_names import probe_names_for
 from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache
 from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
-from qmon.monitor.probes.ring_pages import ring_page_from_results, statements_for_ring_page
 
 PAGE_PROBE: Final = "messages_page"
 SPLIT_PAGE_PROBE: Final = "messages_page_split"
@@ -178,7 +178,7 @@ def closer_listing(probes: QueueProbes, listing: PageRequest, results: Results) 
 
 
 def statements_for_group_page(
-    statements: StatementCache, found: FoundGroup, layout: Layout, listing: PageRequest
+    statements: StatementCache, found: ResolvedGroup, layout: Layout, listing: PageRequest
 ) -> list[ProbeStatement]:
     """Return the statements that read a page of a group's queue; empty if no index gives the rows an order."""
     path = _walk_path(found, layout)
@@ -196,7 +196,7 @@ def statements_for_group_page(
 
 def _group_state_statement(
     statements: StatementCache,
-    found: FoundGroup,
+    found: ResolvedGroup,
     layout: Layout,
     listing: PageRequest,
     one: _StateList,
@@ -232,7 +232,9 @@ def _group_state_statement(
     return statements.uncached_statement_for(GROUP_PAGE_PROBE, values, names, layout.queue)
 
 
-def group_page_from_results(found: FoundGroup, layout: Layout, listing: PageRequest, results: Results) -> Page | None:
+def group_page_from_results(
+    found: ResolvedGroup, layout: Layout, listing: PageRequest, results: Results
+) -> Page | None:
     """Return the messages of a group's page and its description; see ``page_from_results``."""
     path = _walk_path(found, layout)
     if why := reason_without_list(layout, listing.state):
@@ -247,7 +249,7 @@ def group_page_from_results(found: FoundGroup, layout: Layout, listing: PageRequ
     return messages, replace(page, looked=max(page.looked for _, page in pages))
 
 
-def _walk_path(found: FoundGroup, layout: Layout) -> ListPath | None:
+def _walk_path(found: ResolvedGroup, layout: Layout) -> ListPath | None:
     """Return the index by which to read. An index that begins with the queue column needs a queue name."""
     named = layout.part is not None and layout.part.value is not None
     return found.walk if found.walk is None or found.walk.within is None or named else None
@@ -372,3 +374,76 @@ def _has_unique_values(layout: Layout, path: ListPath) -> bool:
 
 def _place_of_row(row: ListedSample) -> PagePosition:
     return PagePosition(row.at, row.id)
+
+
+class RingPageText(Text):
+    """Why the messages of a ring are not listed."""
+
+    POSITIONS_UNREADABLE = "the positions of this ring cannot be read"
+    POSITIONS_UNKNOWN = "the positions of this ring are unknown"
+
+
+RING_PAGE_PROBE: Final = "messages_page_ring"
+SPLIT_RING_PAGE_PROBE: Final = "messages_page_ring_split"
+_BEFORE_ALL: Final = -1
+_BEHIND_ALL: Final = 2**63 - 1
+
+
+def statements_for_ring_page(
+    statements: StatementCache, probes: QueueProbes, listing: PageRequest
+) -> list[ProbeStatement]:
+    """Return the statement that reads a page of a ring; empty if its slots or positions cannot be read."""
+    layout, facts, ring = probes.layout, probes.facts, probes.layout.ring
+    if ring is None or reason_without_list(layout, listing.state) or _why_unreadable(probes):
+        return []
+    by_slot = PageRows(Column(ring.slot, "int", not_null=True), (), (), (ring.message_id,), listing.descending)
+    names: dict[str, Name] = probe_names_for(layout, facts) | {"look": PagePart(by_slot, "look")}
+    at = None if listing.after is None or listing.after.value is None else int(listing.after.value)
+    values: dict[str, Value] = {
+        "push_sequence": str(facts.push_sequence_id),
+        "pop_sequences": probes.pop_sequence_ids,
+        "state": listing.state,
+        "above": _BEFORE_ALL if at is None or listing.descending else at,
+        "below": _BEHIND_ALL if at is None or not listing.descending else at,
+        "down": int(listing.descending),
+        "walk": min(MAX_ROWS_READ, ring.size),
+        "limit": PAGE_SIZE + 1,
+    }
+    probe = RING_PAGE_PROBE if layout.data_table is None else SPLIT_RING_PAGE_PROBE
+    return [statements.uncached_statement_for(probe, values, names, layout.queue)]
+
+
+def ring_page_from_results(
+    probes: QueueProbes, listing: PageRequest, results: Results
+) -> tuple[tuple[MessageSample, ...], PageSample] | None:
+    """Return the messages of a ring's page and its description; see ``page_from_results``."""
+    layout, ring = probes.layout, probes.layout.ring
+    why = reason_without_list(layout, listing.state) or _why_unreadable(probes)
+    if why or ring is None:
+        return (), PageSample(listing, why=why)
+    probe = RING_PAGE_PROBE if layout.data_table is None else SPLIT_RING_PAGE_PROBE
+    rows: Sequence[ListedSample] | None = results.get((layout.queue, probe))
+    if rows is None:
+        return None
+    if not rows:
+        return (), PageSample(listing, why=RingPageText.POSITIONS_UNREADABLE)
+    *listed, end = rows
+    page = listed[:PAGE_SIZE]
+    last = page[-1] if len(listed) > PAGE_SIZE else end
+    found = PageSample(
+        listing,
+        order=ring.message_id,
+        looked=last.place,
+        every=listing.state == "in_progress",
+        next=None if last.at is None else PagePosition(last.at),
+    )
+    messages = tuple(MessageSample(r.id, r.state, r.age_s, r.owner, r.attempts, r.payload) for r in page)
+    return with_text_payloads(layout, probes.facts, messages), found
+
+
+def _why_unreadable(probes: QueueProbes) -> str:
+    """Return why the slots or positions of this ring cannot be read; empty if they can be read."""
+    facts = probes.facts
+    if facts.push_sequence_id is not None and facts.pop_sequence_id is not None and probes.can_seek_slots:
+        return ""
+    return facts.unknown.get("ready") or facts.slow.get("ready") or RingPageText.POSITIONS_UNKNOWN

@@ -51,9 +51,9 @@ class PageOwners:
         self._owners |= {each.page: each for each in found}
         unnamed = Counter(each.page for each in seen or () if each.table_id is None and each.page not in self._asked)
         self._hot = next((page for page, _ in unnamed.most_common() if _PAGE.fullmatch(page)), "")
-        return None if seen is None else tuple(self._named(each) for each in seen)
+        return None if seen is None else tuple(self._with_owner(each) for each in seen)
 
-    def _named(self, each: LatchSample) -> LatchSample:
+    def _with_owner(self, each: LatchSample) -> LatchSample:
         owner = self._owners.get(each.page)
         if owner is None or each.table_id is not None:
             return each

@@ -31,7 +31,7 @@ def state_values_for(layout: Layout) -> dict[str, Value]:
     return values
 
 
-def _tells_payload_size(layout: Layout, facts: TableFacts) -> bool:
+def _has_cheap_payload_size(layout: Layout, facts: TableFacts) -> bool:
     """Return whether the size of a payload can be read without decompressing it (PostgreSQL)."""
     column = facts.column(layout.payload) if layout.payload is not None else None
     return column is not None and has_cheap_size(column.type)
@@ -52,7 +52,7 @@ def probe_names_for(layout: Layout, facts: TableFacts) -> dict[str, Name]:
         "attempts": layout.attempts,
         "payload": layout.payload if facts.payload is None else facts.payload,
         "error": facts.column_or_untyped(layout.error),
-        "sized": layout.payload if _tells_payload_size(layout, facts) else None,
+        "sized": layout.payload if _has_cheap_payload_size(layout, facts) else None,
         "data_table": layout.data_table.parts if layout.data_table else None,
         "data_id": layout.data_id,
         **{f"{seek}_index": facts.index_for(seek) for seek in _SEEKS},

@@ -141,28 +141,28 @@ class QueueProbes:
         return probe if probe is not None and self._statements.has_probe(probe) else None
 
     def statements_for_poll(
-        self, now: float, session_count: int, message_limit: int | None, *, brief: bool = False
+        self, now: float, session_count: int, message_limit: int | None, *, only_presence: bool = False
     ) -> list[ProbeStatement]:
         """Return the statements of this poll. ``now``: our clock, seconds.
 
         ``message_limit``: how many messages the screen shows.
 
-        ``brief``: return only statements that find out whether there are messages.
+        ``only_presence``: return only statements that find out whether there are messages.
         """
         asked = self._ring_statements(session_count)
-        asked += self._head_and_locked_statements(brief=brief)
-        asked += self._progress_statements(brief=brief)
+        asked += self._head_and_locked_statements(only_presence=only_presence)
+        asked += self._progress_statements(only_presence=only_presence)
         asked += self._server_count_statements()
         asked += self._empty_statements()
         asked += [
             self._indexed_statement(probe, name)
             for probe, name in self._indexed
-            if self._is_due(probe, now, brief=brief)
+            if self._is_due(probe, now, only_presence=only_presence)
         ]
-        is_due = self._is_due(PROBES["states"], now, brief=brief)
+        is_due = self._is_due(PROBES["states"], now, only_presence=only_presence)
         # If the known state values come from rows, a row may have a new value. No figure includes such rows until the
         # value is known.
-        if is_due or (not brief and self.layout.state is not None and self.layout.state.learnt):
+        if is_due or (not only_presence and self.layout.state is not None and self.layout.state.learnt):
             asked += self._state_value_statements()
         if message_limit:
             asked += self._message_statements(message_limit)
@@ -238,7 +238,7 @@ class QueueProbes:
         progress = first_record(results, self._progress_probe_name, queue)
         return progress is not None and progress.in_progress == 0
 
-    def _head_and_locked_statements(self, *, brief: bool) -> list[ProbeStatement]:
+    def _head_and_locked_statements(self, *, only_presence: bool) -> list[ProbeStatement]:
         probe = self.head_probe_name
         if probe is None:
             return []
@@ -249,7 +249,7 @@ class QueueProbes:
         if PROBES[probe].record is WalkSample:
             values |= {"walk": _WALK, "table_id": self.facts.table_id}
         asked = [self._statement_for(probe, values)]
-        if not brief and (held := self.locked_rows_probe_name) is not None and held in _HELD_PROBES.values():
+        if not only_presence and (held := self.locked_rows_probe_name) is not None and held in _HELD_PROBES.values():
             limit = max(memo.head_limit, HELD_AT_LEAST)
             asked.append(self._statement_for(held, {"limit": limit, "head": memo.head_bound()}))
         return asked
@@ -306,14 +306,14 @@ class QueueProbes:
     def _progress_probe_name(self) -> str:
         return "progress_oldest" if self.is_longest_first else "progress"
 
-    def _progress_statements(self, *, brief: bool) -> list[ProbeStatement]:
+    def _progress_statements(self, *, only_presence: bool) -> list[ProbeStatement]:
         state = self.layout.state
         if state is None or state.in_progress is None or "progress" not in self.facts.indexes:
             return []
         asked = []
         values: dict[str, Value] = {"limit": COUNT_ROWS}
         asked.append(self._statement_for(self._progress_probe_name, values))
-        if not brief and not self.layout.has_known_time(self.layout.started_at) and self.layout.id is not None:
+        if not only_presence and not self.layout.has_known_time(self.layout.started_at) and self.layout.id is not None:
             asked.append(self._statement_for("progress_ids", values))
         return asked
 
@@ -332,9 +332,11 @@ class QueueProbes:
         """Return the names for an indexed probe. A probe that counts a state names the index of this state."""
         return {**self.names, "dead_index": self.facts.index_for(probe.index)} if probe.state else self.names
 
-    def _is_due(self, probe: Probe, now: float, *, brief: bool) -> bool:
+    def _is_due(self, probe: Probe, now: float, *, only_presence: bool) -> bool:
         """Return whether to read a probe in this poll. If so, its interval begins now."""
-        if now - self.memo.asked_at.get(probe.name, float("-inf")) < (probe.in_turns_s if brief else probe.every_s):
+        if now - self.memo.asked_at.get(probe.name, float("-inf")) < (
+            probe.in_turns_s if only_presence else probe.every_s
+        ):
             return False
         self.memo.asked_at[probe.name] = now
         return True

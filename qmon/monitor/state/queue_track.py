@@ -8,11 +8,11 @@ from functools import partial
 from typing import Final
 
 from qmon import log
+from qmon.model.defect_guard import WHOLE_VIEW, DefectGuard
 from qmon.model.evidence import NO_QUEUE_EVIDENCE, QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure, PastVerdict, Severity, Verdict
 from qmon.model.forecast import UNMOVED, Forecast, Trend, forecast_drain
 from qmon.model.formatting import duration
-from qmon.model.guard import WHOLE_VIEW, Guard
 from qmon.model.operation_records import pauses_for
 from qmon.model.probe_constants import COUNT_LIMIT, TABLE_COUNTERS_PROBE, ring_probe
 from qmon.model.probe_table import is_probe_of
@@ -164,7 +164,7 @@ class QueueTrack:
         figure or a rule raises an exception, the exception becomes its reason and is listed among the failures of the
         view.
         """
-        guard = Guard(partial(log.report_defect, once=True))
+        guard = DefectGuard(partial(log.report_defect, once=True))
         fold = partial(self._fold_poll, snapshot, samples, guard, unbroken, target, sessions, uses)
         view = guard.attempt(WHOLE_VIEW, fold, partial(self._view_after_failure, snapshot, samples))
         return (
@@ -190,7 +190,7 @@ class QueueTrack:
         self,
         snapshot: Snapshot,
         samples: QueueSamples,
-        guard: Guard,
+        guard: DefectGuard,
         unbroken: bool,
         target: TargetEvidence,
         sessions: SessionIndex | None,
@@ -308,7 +308,7 @@ class QueueTrack:
             return ring_flow(before.ring, samples.ring) if before.ring is not None else None
         pops_unknown = "pop_rate" in samples.unknown
         if samples.totals is not None and before.totals is not None:
-            change, waiting = self._in_progress_change(samples), (before.waiting, samples.waiting)
+            change, waiting = self._in_progress_change(samples), (before.waiting_count, samples.waiting_count)
             return steps_flow(before.totals, samples.totals, change, waiting, pops_unknown=pops_unknown)
         if samples.counters is None or before.counters is None or "rates" in samples.unknown or samples.elsewhere:
             return None
@@ -350,7 +350,7 @@ class QueueTrack:
         target: TargetEvidence,
         known: QueueEvidence,
         behind_s: float,
-        guard: Guard,
+        guard: DefectGuard,
     ) -> QueueView:
         at = snapshot.sampled_at
         rates = self._window.rates_over()
@@ -362,36 +362,40 @@ class QueueTrack:
         cadence_s = max(snapshot.interval_s, snapshot.every_s)
         standby = standby_for(snapshot.server)
 
-        def aged(name: str, figure: Figure) -> Figure:
+        def mark_age(name: str, figure: Figure) -> Figure:
             figure = figure if standby is None else standby.add_delay(figure)
             if not figure.old and figure.age_s <= stale_figures.FRESH_POLLS * snapshot.interval_s:
                 return figure  # counts as fresh, however rarely its probes run
             figure = figure.mark_old(stale_figures.fresh_seconds(name, snapshot, samples.layout))
             return stale_figures.with_reading_time(figure, at, cadence_s)
 
-        def now(name: str, figure: Figure) -> Figure:
+        def current_figure(name: str, figure: Figure) -> Figure:
             shown = self._stale.record_figure(name, figure, at, failure_for(name, snapshot, samples.layout.queue))
-            return aged(
+            return mark_age(
                 name,
                 shown.as_lower_bound(samples.partial)
                 if samples.partial and name in sample_figures.ROW_FIGURES
                 else shown,
             )
 
-        def made(name: str, make: Callable[[], Figure]) -> Figure:
-            return guard.attempt(name, lambda: now(name, make()), Figure.unknown)
+        def make_figure(name: str, make: Callable[[], Figure]) -> Figure:
+            return guard.attempt(name, lambda: current_figure(name, make()), Figure.unknown)
 
-        ready, gap = made("ready", lambda: ready), made("gap", lambda: gap)
-        in_progress = made("in_progress", lambda: sample_figures.in_progress_figure(samples, held, at))
-        stuck = made("stuck", lambda: sample_figures.stuck_figure(samples, held, snapshot.writers, self._progress, at))
-        oldest = made("oldest", lambda: sample_figures.oldest_figure(samples, self._ids, at, self._diagnosis.clock))
+        ready, gap = make_figure("ready", lambda: ready), make_figure("gap", lambda: gap)
+        in_progress = make_figure("in_progress", lambda: sample_figures.in_progress_figure(samples, held, at))
+        stuck = make_figure(
+            "stuck", lambda: sample_figures.stuck_figure(samples, held, snapshot.writers, self._progress, at)
+        )
+        oldest = make_figure(
+            "oldest", lambda: sample_figures.oldest_figure(samples, self._ids, at, self._diagnosis.clock)
+        )
         oldest = _with_bound(oldest, self._bound.record_poll(samples, at, snapshot.client_ms / 1000))
 
         def rate(value: float | None, doubt: Reason | None) -> Figure:
             if value is not None and doubt is not None and _is_doubtful(value, doubt):
                 return Figure.unknown(doubt)
             why = failure_for("rates", snapshot, samples.layout.queue)
-            return missing if value is None else aged("rates", older_figure(Figure(value), behind_s, why))
+            return missing if value is None else mark_age("rates", older_figure(Figure(value), behind_s, why))
 
         still = Reason.COUNTERS_STAND_STILL
         no_push = still if self._standing.pushes else None
@@ -405,11 +409,15 @@ class QueueTrack:
         no_completion = unclear or (still if self._standing.pops else self._flows.why_no_completion(at))
         pop = _pop_rate(samples, rates, partial(rate, doubt=no_pop))
         if samples.elsewhere:
-            push, pop = (aged("rates", each or missing) for each in (self._by_ids.push_rate, self._by_ids.pop_rate))
+            push, pop = (mark_age("rates", each or missing) for each in (self._by_ids.push_rate, self._by_ids.pop_rate))
         uncounted = not {still, Reason.DELETES_UNCLEAR, Reason.UPDATES_UNCLEAR}.isdisjoint((push.reason, pop.reason))
         plotted = not (push.old or uncounted)
-        more = {name: made(name, partial(make, samples, at)) for name, make in sample_figures.FROM_SAMPLES.items()}
-        more |= {name: now(name, figure) for name, figure in sample_figures.size_figures(known.use, at).items()}
+        more = {
+            name: make_figure(name, partial(make, samples, at)) for name, make in sample_figures.FROM_SAMPLES.items()
+        }
+        more |= {
+            name: current_figure(name, figure) for name, figure in sample_figures.size_figures(known.use, at).items()
+        }
         more |= sample_figures.client_figures(
             known,
             Reason.STANDBY_SESSIONS
@@ -437,7 +445,9 @@ class QueueTrack:
             fill=more["fill"].evidence,
             blocked=more["blocked"].evidence,
             blocked_oldest=more["blocked_oldest"].evidence,
-            in_unknown_states=now("in_unknown_states", sample_figures.unknown_states_figure(samples, at)).evidence,
+            in_unknown_states=current_figure(
+                "in_unknown_states", sample_figures.unknown_states_figure(samples, at)
+            ).evidence,
             locked=self._diagnosis.locking_session(snapshot, samples),
             pauses=pauses,
             layout=samples.layout,
@@ -503,7 +513,7 @@ class QueueTrack:
         )
 
     def _judge_rules(
-        self, given: RuleInput, at: float, guard: Guard | None = None
+        self, given: RuleInput, at: float, guard: DefectGuard | None = None
     ) -> tuple[tuple[Verdict, ...], tuple[PastVerdict, ...]]:
         """Return the verdicts that hold and the verdicts that are over."""
         verdicts, self._spans = judge_queue(given, at, self._spans, guard)
@@ -533,7 +543,7 @@ class QueueTrack:
                 at,
                 given.ready.value,
                 given.oldest.value,
-                working=None if given.in_progress.value is None else given.at_work,
+                working=None if given.in_progress.value is None else given.active_count,
                 finished_per_s=given.completes,
                 popped_per_s=popped.value,
                 ids=None if given.samples is None else sample_figures.messages_in_progress(given.samples),

@@ -130,7 +130,7 @@ class UseTrack:
             self._ticks.popleft()
         sized_at = at if samples.sized_at is None else samples.sized_at
         if self._shown is not None and self.is_unchanged(self._shown, snapshot, now, at):
-            found = self._read, sized_at, self._analyzed
+            found = self._read, sized_at, self._analyze_count
             if found != (self._shown.reads_per_pop, self._shown.sized_at, self._shown.analyzed):
                 self._shown = replace(self._shown, reads_per_pop=found[0], sized_at=found[1], analyzed=found[2])
         else:
@@ -140,7 +140,7 @@ class UseTrack:
         return self._shown
 
     @property
-    def _analyzed(self) -> int:
+    def _analyze_count(self) -> int:
         return max(0, self._analyzes[-1][1] - self._analyzes[0][1]) if self._analyzes else 0
 
     def is_unchanged(self, shown: QueueUse, snapshot: Snapshot, now: dict[IndexKey, UseSample], at: float) -> bool:
@@ -184,7 +184,7 @@ class UseTrack:
             dead=sum(ghosts) if ghosts else None,
             trend=tuple(value for _, value in self._past),
             parts=tuple(self._index_use(key, use, at, fragments.get(key)) for key, use in sorted(now.items())),
-            analyzed=self._analyzed,
+            analyzed=self._analyze_count,
             reads_per_pop=self._read,
             sized_at=sized_at,
         )

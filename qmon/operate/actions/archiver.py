@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from qmon.engines.base import Bound, Connection, Engine, Session
 from qmon.engines.sql import queries
-from qmon.errors import BadInput, ConnectionLost, DeadlineExceeded, PermissionMissing, QueryFailed, Unreachable
+from qmon.errors import BadInput, ConnectionFailed, ConnectionLost, PermissionMissing, QueryFailed, StatementStopped
 from qmon.model.layout.layout import Layout
 from qmon.model.texts import Text
 from qmon.operate.install import object_names
@@ -181,7 +181,7 @@ class Archiver:
                 try:
                     connection = connection or self._connect()
                     moved, pause_s, problem = self._run_batch(connection)
-                except Unreachable as lost:  # includes broken connections
+                except ConnectionFailed as lost:  # includes broken connections
                     if until_empty or not lost.retryable:
                         raise
                     if connection is not None:
@@ -219,7 +219,7 @@ class Archiver:
             self._unsure += 1
             raise
         except QueryFailed as problem:
-            if not isinstance(problem, DeadlineExceeded) and problem.sqlstate not in _RETRYABLE_STATES:
+            if not isinstance(problem, StatementStopped) and problem.sqlstate not in _RETRYABLE_STATES:
                 raise
             self._held_up += 1
             return 0, self._pace.record_given_up(), str(problem)

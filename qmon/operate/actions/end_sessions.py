@@ -298,7 +298,7 @@ def _progress_of(operation: RunningOperation, total: int, note: str = "") -> Pro
 
 
 def _rollback_reporter(operation: RunningOperation, total: int, on_progress: OnProgress) -> OnRollback:
-    def rolling(percent: float) -> None:
+    def report_percent(percent: float) -> None:
         on_progress(_progress_of(operation, total, EndSessionsText.PROGRESS.render(percent=percent)))
 
-    return rolling
+    return report_percent

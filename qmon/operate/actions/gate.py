@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.engines.sql.queries import Name
-from qmon.errors import BadInput, DeadlineExceeded
+from qmon.errors import BadInput, StatementStopped
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operation_records import OperationKind, Plan, Progress, Side, Undo, pause_subject
 from qmon.model.texts import Text
@@ -216,7 +216,7 @@ class _ChangeUnderLock:
                     self.change(sql)
                     tally.done = 1
                 return
-            except DeadlineExceeded as problem:
+            except StatementStopped as problem:
                 if problem.sqlstate == _CANCELLED:
                     raise
             if stopped():

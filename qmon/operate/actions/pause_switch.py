@@ -19,7 +19,7 @@ from qmon.model.operation_records import Side
 from qmon.model.samples.polled_samples import PauseSample
 from qmon.model.texts import Text
 from qmon.operate.context import AccessText
-from qmon.operate.install.install_queue import read_registry
+from qmon.operate.install.install_queue import read_installed_layouts
 from qmon.operate.sql import Sql
 
 
@@ -99,7 +99,7 @@ def find_means(sql: Sql, layout: Layout, side: Side) -> PauseMeans | None:
 
 def _registered_switch(sql: Sql, layout: Layout) -> Switch | None:
     """Return the switch of a queue that qmon installed, if the queue's layout comes from the configuration."""
-    found = read_registry(sql.connection, sql.engine).values()
+    found = read_installed_layouts(sql.connection, sql.engine).values()
     return next((each.switch for each in found if each.table == layout.table), None)
 
 

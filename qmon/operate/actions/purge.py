@@ -92,11 +92,11 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
     check_choice(layout, choice)
     wanted = _criteria_for(layout, choice)
     with context.open_sql("purge plan") as sql:
-        strategy = _strategy_for(sql, layout, wanted.since)
-        if (why := _why_impossible(context, sql, layout, strategy)) is not None:
+        purge = _read_table_purge(sql, layout, wanted.age_column)
+        if (why := _why_impossible(context, sql, layout, purge)) is not None:
             return deny(why)
         why = why_not_permitted(context, sql, PURGE_PRIVILEGES, *queue_tables(layout))
-        query = MessageQuery(sql, layout, strategy.table, choice, wanted)
+        query = MessageQuery(sql, layout, purge.table, choice, wanted)
         chosen = query.select_messages()
         # Start with the messages that consumers would reach last. So consumers meet neither our locks nor the dead rows
         # of the purge.
@@ -110,8 +110,7 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
             count=count,
             predicate=chosen.predicate,
             sql=tuple(
-                sql.statement(name, strategy.statement_placeholders).text
-                for name in ("lock", *strategy.statement_names)
+                sql.statement(name, purge.statement_placeholders).text for name in ("lock", *purge.statement_names)
             ),
             first=read_first_rows(context, query, chosen),
             left_out=chosen.left_out,
@@ -119,35 +118,35 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
             seconds=estimate_seconds(sql, OperationKind.PURGE, layout, count),
             undo=Undo(
                 True,
-                undo_tables.describe_lost(*filter(None, (strategy.table, strategy.data))),
+                undo_tables.describe_lost(*filter(None, (purge.table, purge.data))),
                 time.time() + context.trash_days * _DAY_S,
             ),
-            consequences=_consequences(context, layout, strategy),
-            risks=(*_risks(wanted), *strategy.describe_unmasked_copies(sql)),
+            consequences=_consequences(context, layout, purge),
+            risks=(*_risks(wanted), *purge.describe_unmasked_copies(sql)),
             consent=context.required_consent(count),
             refused=why or (None if count else Nothing.NO_MESSAGE),
         )
     record = OperationRecord(
-        table_to_text(layout.table), _values_to_record(chosen, strategy), undoable=True, tables=queue_tables(layout)
+        table_to_text(layout.table), _values_to_record(chosen, purge), undoable=True, tables=queue_tables(layout)
     )
     return PreparedAction(
-        context, plan, BatchWork(rows, strategy.prepare_batches, strategy.read_message_name) if count else None, record
+        context, plan, BatchWork(rows, purge.create_mover, purge.read_message_name) if count else None, record
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _PurgeStrategy:
+class _TablePurge:
     """Moves messages of one layout into the trash.
 
     If messages have rows in two tables, the purge first moves the row of the second table, and then the row of the
     queue's table.
 
-    ``since``: the column from which the age of a message is counted. ``unwatched``: the server does not report rows
-    written by triggers.
+    ``age_column``: the column from which the age of a message is counted. ``unwatched``: the server does not report
+    rows written by triggers.
     """
 
     layout: Layout
-    since: str | None
+    age_column: str | None
     table: TableStructure
     data: TableStructure | None
     place: TableIdentity
@@ -169,14 +168,14 @@ class _PurgeStrategy:
         """Names for showing the statements before the trash table has a number."""
         layout = self.layout
         return {
-            **column_names(layout, self.table, self.since),
+            **column_names(layout, self.table, self.age_column),
             "data_table": None if layout.data_table is None else layout.data_table.parts,
             "data_id": layout.data_id,
             "trash": ("qmon", "trash"),
             "columns": self.table.kept_columns,
         }
 
-    def prepare_batches(self, sql: Sql, operation: RunningOperation) -> MoveBatch:
+    def create_mover(self, sql: Sql, operation: RunningOperation) -> MoveBatch:
         """Create the trash table if it is missing. Return the function that purges one batch."""
         layout, data, engine, key = self.layout, self.data, sql.engine.name, self.table.key
         self._check_tables_unchanged(sql, ())
@@ -224,7 +223,7 @@ class _PurgeStrategy:
         """Return the readable name of a message."""
         return read_message_name(sql, self.statement_placeholders, marks_for(sql.engine.name, [mark], self.table.key))
 
-    def describe_effects(self) -> tuple[str, ...]:
+    def describe_obstacles(self) -> tuple[str, ...]:
         """Describe which messages may be skipped, and which effects other programs will notice."""
         out = []
         for structure in filter(None, (self.table, self.data)):
@@ -239,7 +238,7 @@ class _PurgeStrategy:
         return tuple(out)
 
 
-def _strategy_for(sql: Sql, layout: Layout, since: str | None) -> _PurgeStrategy:
+def _read_table_purge(sql: Sql, layout: Layout, age_column: str | None) -> _TablePurge:
     data = None
     if layout.data_table is not None:
         if layout.id is None or layout.data_id is None:
@@ -247,18 +246,24 @@ def _strategy_for(sql: Sql, layout: Layout, since: str | None) -> _PurgeStrategy
         data = read_structure(sql, layout.data_table)
     place = read_table_identity(sql, layout.table)
     data_place = None if layout.data_table is None else read_table_identity(sql, layout.data_table)
-    return _PurgeStrategy(
-        layout, since, read_structure(sql, layout.table), data, place, data_place, not TriggerWatch.is_supported(sql)
+    return _TablePurge(
+        layout,
+        age_column,
+        read_structure(sql, layout.table),
+        data,
+        place,
+        data_place,
+        not TriggerWatch.is_supported(sql),
     )
 
 
-def _why_impossible(context: OperatorContext, sql: Sql, layout: Layout, strategy: _PurgeStrategy) -> str | None:
-    if context.engine.name == "sqlserver" and (why := why_no_key(strategy.table)):
+def _why_impossible(context: OperatorContext, sql: Sql, layout: Layout, purge: _TablePurge) -> str | None:
+    if context.engine.name == "sqlserver" and (why := why_no_key(purge.table)):
         return why
-    if strategy.data is not None and layout.id is not None and not strategy.table.is_identified_by((layout.id,)):
-        table = strategy.table.table
+    if purge.data is not None and layout.id is not None and not purge.table.is_identified_by((layout.id,)):
+        table = purge.table.table
         return PurgeText.NOT_IDENTIFIED.render(id=layout.id, table=table)
-    for structure in filter(None, (strategy.table, strategy.data)):
+    for structure in filter(None, (purge.table, purge.data)):
         if others := structure.obstacle_names("cascade"):
             named = ", ".join(others)
             return PurgeText.CASCADES.render(table=structure.table, tables=named)
@@ -273,8 +278,8 @@ def _why_impossible(context: OperatorContext, sql: Sql, layout: Layout, strategy
             return why
         if taken := set(structure.kept_columns) & set(undo_tables.OWN_COLUMNS):
             return PurgeText.COLUMN_TAKEN.render(table=structure.table, column=min(taken))
-    if strategy.data is not None and str(strategy.data.table) in strategy.table.obstacle_names("refers"):
-        return PurgeText.REFERS.render(table=strategy.table.table, data_table=strategy.data.table)
+    if purge.data is not None and str(purge.data.table) in purge.table.obstacle_names("refers"):
+        return PurgeText.REFERS.render(table=purge.table.table, data_table=purge.data.table)
     if not read_audit_access(sql).can_record:
         return NO_TRASH
     return None
@@ -296,18 +301,18 @@ def _criteria_for(layout: Layout, choice: Choice) -> Criteria:
         check_push_time(layout)
     if not states and "ready" not in asked:
         raise BadInput(PurgeText.NO_DEAD.render(queue=layout.queue, advice=ChoiceText.CHOOSE_STATE))
-    since = layout.started_at if by_start else layout.enqueued_at
-    return Criteria(states, since, choice.older_than_s, None)
+    age_column = layout.started_at if by_start else layout.enqueued_at
+    return Criteria(states, age_column, choice.older_than_s, None)
 
 
-def _consequences(context: OperatorContext, layout: Layout, strategy: _PurgeStrategy) -> tuple[str, ...]:
+def _consequences(context: OperatorContext, layout: Layout, purge: _TablePurge) -> tuple[str, ...]:
     out = [
         PurgeText.NOT_DELIVERED,
         PurgeText.KEPT_IN_TRASH.render(duration=duration(context.trash_days * _DAY_S)),
     ]
-    if strategy.data is not None:
+    if purge.data is not None:
         out.append(PurgeText.DATA_PURGED.render(table=layout.data_table))
-    return (*out, *strategy.describe_effects())
+    return (*out, *purge.describe_obstacles())
 
 
 def _risks(criteria: Criteria) -> tuple[str, ...]:
@@ -316,8 +321,8 @@ def _risks(criteria: Criteria) -> tuple[str, ...]:
     return (PurgeText.CANNOT_COMPLETE,)
 
 
-def _values_to_record(chosen: Selection, strategy: _PurgeStrategy) -> dict[str, object]:
-    layout = strategy.layout
-    data = None if strategy.data is None else table_to_text(strategy.data.table)
+def _values_to_record(chosen: Selection, purge: _TablePurge) -> dict[str, object]:
+    layout = purge.layout
+    data = None if purge.data is None else table_to_text(purge.data.table)
     out: dict[str, object] = {"clock": chosen.facts.clock, "data_table": data, "data_id": layout.data_id}
-    return out | columns_for_undo(layout, strategy.table, strategy.since)
+    return out | columns_for_undo(layout, purge.table, purge.age_column)

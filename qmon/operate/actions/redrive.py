@@ -14,7 +14,7 @@ from qmon.model.layout.layout import Layout, Write
 from qmon.model.layout.layout_io import table_to_text
 from qmon.model.operation_records import Choice, Nothing, OperationKind, Plan, RedriveLimits
 from qmon.model.texts import Text
-from qmon.operate.actions.requeue import RequeueStrategy, describe_undo, why_update_unreliable
+from qmon.operate.actions.requeue import TableRequeue, describe_undo, why_update_unreliable
 from qmon.operate.context import OnProgress, OperatorContext, StopRequested
 from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.preview import estimate_seconds, read_first_rows
@@ -79,16 +79,16 @@ def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, li
         structure = read_structure(sql, layout.table, layout.state.column)
         if (never := why_update_unreliable(context, structure)) is not None:
             return deny(never)
-        strategy = RequeueStrategy(layout, layout.state, structure, wanted, place, again)
+        requeue = TableRequeue(layout, layout.state, structure, wanted, place, again)
         query = MessageQuery(sql, layout, structure, choice, wanted)
-        if (never := query.why_not_decidable(strategy.kept_columns)) is not None:
+        if (never := query.why_not_decidable(requeue.kept_columns)) is not None:
             return deny(never)
         called = structure.id_columns(layout)
-        watched = structure.is_identified_by(called) and not set(called) & set(strategy.ready.columns)
+        watched = structure.is_identified_by(called) and not set(called) & set(requeue.ready.columns)
         chosen = query.select_messages()
         count = chosen.rows.count
-        undo = describe_undo(sql, strategy, chosen)
-        copied = unmasked_copy_risks(sql, layout.table, strategy.kept_columns) if undo.possible else ()
+        undo = describe_undo(sql, requeue, chosen)
+        copied = unmasked_copy_risks(sql, layout.table, requeue.kept_columns) if undo.possible else ()
         plan = Plan(
             OperationKind.REDRIVE,
             context.target.name,
@@ -96,7 +96,7 @@ def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, li
             title=RedriveText.TITLE.render(messages=chosen.counts_text, queue=layout.queue),
             count=count,
             predicate=chosen.predicate,
-            sql=strategy.statement_texts(sql),
+            sql=requeue.statement_texts(sql),
             first=read_first_rows(context, query, chosen),
             left_out=chosen.left_out,
             batch=largest_batch_for(limits.rate),
@@ -104,25 +104,25 @@ def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, li
             undo=undo,
             consequences=(
                 limits_text(limits) if watched else RedriveText.FAILURES_UNSEEN,
-                *strategy.describe_effects(),
+                *requeue.describe_effects(),
             ),
-            risks=(*strategy.describe_risks(chosen), *copied),
+            risks=(*requeue.describe_risks(chosen), *copied),
             consent=context.required_consent(count),
-            refused=why or strategy.why_impossible(sql) or (None if count else Nothing.NO_MESSAGE),
+            refused=why or requeue.why_impossible(sql) or (None if count else Nothing.NO_MESSAGE),
         )
     frozen: dict[str, object] = {"clock": chosen.facts.clock, "rate": limits.rate, "failures": limits.failures}
-    frozen |= strategy.columns_for_undo()
+    frozen |= requeue.columns_for_undo()
     record = OperationRecord(table_to_text(layout.table), frozen, undoable=undo.possible, tables=queue_tables(layout))
     names = (
-        dict(strategy.names)
+        dict(requeue.names)
         | id_names(called)
         | {"called": called, "state": structure.typed_column(layout.state.column)}
     )
     fresh = layout.attempts is not None and any(
-        each.column == layout.attempts and each.what == "value" and each.value == 0 for each in strategy.ready.writes
+        each.column == layout.attempts and each.what == "value" and each.value == 0 for each in requeue.ready.writes
     )
     look = partial(_read_outcomes, layout=layout, called=called, names=names, fresh=fresh) if watched else None
-    work = RedriveWork(chosen.rows, strategy.prepare_batches, strategy.read_message_name, limits, look)
+    work = RedriveWork(chosen.rows, requeue.create_mover, requeue.read_message_name, limits, look)
     return PreparedAction(context, plan, work if count else None, record)
 
 
@@ -134,7 +134,7 @@ class RedriveWork:
     """
 
     rows: RowSet
-    begin: Callable[[Sql, RunningOperation, FailureWatch], MoveBatch]
+    create_mover: Callable[[Sql, RunningOperation, FailureWatch], MoveBatch]
     read_message_name: Callable[[Sql, Mark], str]
     limits: RedriveLimits
     read_outcomes: Callable[[Sql, Sequence[str]], Sequence[Outcome]] | None
@@ -144,7 +144,7 @@ class RedriveWork:
         sql.set_up_session("settle")
         look: ReadOutcomes | None = None if self.read_outcomes is None else partial(self.read_outcomes, sql)
         watch = FailureWatch(self.limits.failures, look)
-        move = self.begin(sql, operation, watch)
+        move = self.create_mover(sql, operation, watch)
         batches = Batches(
             operation, sql.connection, self.rows.count, on_progress, stopped, rate=self.limits.rate, watch=watch
         )

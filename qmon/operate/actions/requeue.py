@@ -114,15 +114,15 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
         structure = read_structure(sql, layout.table, layout.state.column)
         if (never := why_update_unreliable(context, structure)) is not None:
             return deny(never)
-        strategy = RequeueStrategy(layout, layout.state, structure, wanted, place)
+        requeue = TableRequeue(layout, layout.state, structure, wanted, place)
         query = MessageQuery(sql, layout, structure, choice, wanted)
-        if (never := query.why_not_decidable(strategy.kept_columns)) is not None:
+        if (never := query.why_not_decidable(requeue.kept_columns)) is not None:
             return deny(never)
         chosen = query.select_messages()
         count = chosen.rows.count
-        undo = describe_undo(sql, strategy, chosen)
-        copied = unmasked_copy_risks(sql, layout.table, strategy.kept_columns) if undo.possible else ()
-        why = why or strategy.why_impossible(sql) or (None if count else Nothing.NO_MESSAGE)
+        undo = describe_undo(sql, requeue, chosen)
+        copied = unmasked_copy_risks(sql, layout.table, requeue.kept_columns) if undo.possible else ()
+        why = why or requeue.why_impossible(sql) or (None if count else Nothing.NO_MESSAGE)
         plan = Plan(
             OperationKind.REQUEUE,
             context.target.name,
@@ -130,29 +130,29 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
             title=RequeueText.TITLE.render(messages=chosen.counts_text, queue=layout.queue),
             count=count,
             predicate=chosen.predicate,
-            sql=strategy.statement_texts(sql),
+            sql=requeue.statement_texts(sql),
             first=read_first_rows(context, query, chosen),
             left_out=chosen.left_out,
             batch=LARGEST_BATCH,
             seconds=estimate_seconds(sql, OperationKind.REQUEUE, layout, count),
             undo=undo,
-            consequences=strategy.describe_effects(),
-            risks=(*strategy.describe_risks(chosen), *copied),
+            consequences=requeue.describe_effects(),
+            risks=(*requeue.describe_risks(chosen), *copied),
             consent=context.required_consent(count),
             refused=why,
         )
     frozen: dict[str, object] = {"clock": chosen.facts.clock, "owners": sorted(chosen.owner_states)}
-    frozen |= strategy.columns_for_undo()
+    frozen |= requeue.columns_for_undo()
     record = OperationRecord(table_to_text(layout.table), frozen, undoable=undo.possible, tables=queue_tables(layout))
     return PreparedAction(
         context,
         plan,
-        BatchWork(chosen.rows, strategy.prepare_batches, strategy.read_message_name) if count else None,
+        BatchWork(chosen.rows, requeue.create_mover, requeue.read_message_name) if count else None,
         record,
     )
 
 
-class RequeueStrategy:
+class TableRequeue:
     """Requeue messages of one layout. ``extra_writes``: writes for columns that the layout does not mention."""
 
     def __init__(
@@ -179,9 +179,9 @@ class RequeueStrategy:
         )
         kept = (*self.identifying_columns, *called_by, *changed, layout.attempts)
         self.kept_columns = tuple(dict.fromkeys(each for each in kept if each is not None))
-        since = layout.started_at if criteria.states == ("in_progress",) else layout.enqueued_at
+        age_column = layout.started_at if criteria.states == ("in_progress",) else layout.enqueued_at
         self.names: dict[str, Name] = {
-            **column_names(layout, structure, since),
+            **column_names(layout, structure, age_column),
             "known": tuple(each for each in structure.key or called_by if each not in changed) or None,
             "columns": self.kept_columns,
             "most": self._max_attempts if isinstance(self._max_attempts, str) else None,
@@ -239,7 +239,7 @@ class RequeueStrategy:
         found = sql.fetch_count("alike", {**self.names, "known": self.identifying_columns}, values)
         return min(found, rows.count)
 
-    def prepare_batches(self, sql: Sql, operation: RunningOperation, watch: FailureWatch | None = None) -> MoveBatch:
+    def create_mover(self, sql: Sql, operation: RunningOperation, watch: FailureWatch | None = None) -> MoveBatch:
         """Create the table for the old values if our role may create it. Return the function that requeues one batch.
 
         ``watch``: receives the ids of the messages.
@@ -372,17 +372,17 @@ def why_update_unreliable(context: OperatorContext, structure: TableStructure) -
     return None
 
 
-def describe_undo(sql: Sql, strategy: RequeueStrategy, chosen: Selection) -> Undo:
+def describe_undo(sql: Sql, requeue: TableRequeue, chosen: Selection) -> Undo:
     """Return whether the requeue can be undone, and which messages an undo cannot restore."""
-    if not strategy.identifying_columns:
+    if not requeue.identifying_columns:
         return Undo(possible=False, notes=(RequeueText.UNIDENTIFIED,))
-    if taken := set(strategy.structure.kept_columns) & set(undo_tables.OWN_COLUMNS):
+    if taken := set(requeue.structure.kept_columns) & set(undo_tables.OWN_COLUMNS):
         return Undo(possible=False, notes=(RequeueText.COLUMN_TAKEN.render(column=min(taken)),))
     if not read_audit_access(sql).can_record:
         return Undo(possible=False, notes=(RequeueText.CANNOT_STORE.render(advice=AccessText.SETUP_ADVICE),))
-    lost = strategy.count_indistinguishable(sql, chosen.rows)
+    lost = requeue.count_indistinguishable(sql, chosen.rows)
     if lost is None:
-        why = RequeueText.KEY_CHANGES.render(columns=strategy.identifying_columns_text)
+        why = RequeueText.KEY_CHANGES.render(columns=requeue.identifying_columns_text)
         return Undo(possible=False, notes=(why,))
     notes = (RequeueText.NOT_POPPED_AGAIN,)
     if lost == 0:
@@ -391,5 +391,5 @@ def describe_undo(sql: Sql, strategy: RequeueStrategy, chosen: Selection) -> Und
     which = RequeueText.PARTLY_COUNT.render(
         up_to=RequeueText.UP_TO if count > CHUNK_ROWS else "", lost=lost, messages=count_text(count, "message")
     )
-    why = RequeueText.SAME_VALUES.render(columns=strategy.identifying_columns_text)
+    why = RequeueText.SAME_VALUES.render(columns=requeue.identifying_columns_text)
     return Undo(possible=lost < count, notes=(RequeueText.PARTLY.render(which=which, why=why), *notes[: lost < count]))

@@ -108,23 +108,23 @@ def prepare_undo(context: OperatorContext, operation: str, choice: Choice) -> Pr
         (done,) = found
         if (why := _why_impossible(done) or why_no_record(sql)) is not None:
             return PreparedAction(context, _basic_plan(context, done, refused=why))
-        strategy = _strategy_for(sql, done)
-        if strategy is None:
+        undo = _read_table_undo(sql, done)
+        if undo is None:
             why = UndoText.SAVED_GONE
             return PreparedAction(context, _basic_plan(context, done, refused=why))
-        if (why := strategy.why_not_comparable(sql)) is not None:
+        if (why := undo.why_not_comparable(sql)) is not None:
             return PreparedAction(context, _basic_plan(context, done, refused=why))
-        rows, left = strategy.choose_rows(sql, choice)
-        halves = (strategy,) if strategy.data_strategy is None else (strategy, strategy.data_strategy)
+        rows, left = undo.choose_rows(sql, choice)
+        halves = (undo,) if undo.data_undo is None else (undo, undo.data_undo)
         tables = tuple(each.table.table for each in halves)
-        why = why_not_permitted(context, sql, PUT_BACK_PRIVILEGES if strategy.is_purge else REQUEUE_PRIVILEGES, *tables)
+        why = why_not_permitted(context, sql, PUT_BACK_PRIVILEGES if undo.is_purge else REQUEUE_PRIVILEGES, *tables)
         plan = _basic_plan(context, done, refused=why or (None if rows.count else UndoText.NOTHING))
-        plan = _full_plan(context, sql, plan, strategy, rows, left)
+        plan = _full_plan(context, sql, plan, undo, rows, left)
     record = OperationRecord(done.about, {"undo_of": done.id, "ids": len(choice.ids)}, undo_of=done.id, tables=tables)
     return PreparedAction(
         context,
         plan,
-        BatchWork(rows, strategy.prepare_batches, strategy.read_message_name) if rows.count else None,
+        BatchWork(rows, undo.create_mover, undo.read_message_name) if rows.count else None,
         record,
     )
 
@@ -144,7 +144,7 @@ def _why_impossible(done: OperationRow) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _UndoStrategy:
+class _TableUndo:
     """Undoes one operation by moving rows from a store back into the table.
 
     If messages have rows in two tables, the undo also moves the row of the second table. For a requeue, ``known``
@@ -157,7 +157,7 @@ class _UndoStrategy:
     columns: Mapping[str, Any]
     known: tuple[str, ...] = ()
     clocked: tuple[str, ...] = ()
-    data_strategy: _UndoStrategy | None = None
+    data_undo: _TableUndo | None = None
     data_id: str | None = None
 
     @property
@@ -222,7 +222,7 @@ class _UndoStrategy:
     def why_not_comparable(self, sql: Sql) -> str | None:
         """Return why a column cannot be compared with its saved value, or ``None`` if all can."""
         why = why_not_keepable(sql, self.table.table, self.store.columns)
-        return why if why is not None or self.data_strategy is None else self.data_strategy.why_not_comparable(sql)
+        return why if why is not None or self.data_undo is None else self.data_undo.why_not_comparable(sql)
 
     def choose_rows(self, sql: Sql, choice: Choice) -> tuple[RowSet, tuple[LeftOut, ...]]:
         """Count and freeze the rows that can be undone. Also return why other rows are left out."""
@@ -240,7 +240,7 @@ class _UndoStrategy:
         found = sql.fetch(Matches, "choose_trash" if self.is_purge else "choose_kept", names, values)
         return pack_matches(sql, found), left_out_messages(count_excluded(found))
 
-    def prepare_batches(self, sql: Sql, operation: RunningOperation) -> MoveBatch:
+    def create_mover(self, sql: Sql, operation: RunningOperation) -> MoveBatch:
         """Return the function that undoes one batch."""
         names, engine = self.names, sql.engine.name
         given_back = tuple(
@@ -253,8 +253,8 @@ class _UndoStrategy:
             if own:
                 halves = self._read_other_halves(sql, own)
                 back = self._put_back(sql, names, own)
-                if self.data_strategy is not None and halves:
-                    back += self.data_strategy._put_back(sql, self.data_strategy.names, halves)
+                if self.data_undo is not None and halves:
+                    back += self.data_undo._put_back(sql, self.data_undo.names, halves)
                 tally.done = len(own)
                 operation.record_altered(back)
                 sql.execute("undone", {}, {"done": tally.done, "id": self.done.id})
@@ -278,12 +278,12 @@ class _UndoStrategy:
 
     def _read_other_halves(self, sql: Sql, own: Sequence[Mark]) -> list[Mark]:
         """Return the rows of the second table's trash that belong to these messages."""
-        if self.data_strategy is None or not self.id_columns:
+        if self.data_undo is None or not self.id_columns:
             return []
         names: dict[str, Name] = {
             "trash": self.store.parts,
             "id": self.id_columns[-1],
-            "data_trash": self.data_strategy.store.parts,
+            "data_trash": self.data_undo.store.parts,
             "data_id": self.data_id,
         }
         values: dict[str, Value] = {**rows_for(sql.engine.name, own), "operation": self.done.id}
@@ -329,7 +329,7 @@ class _UndoStrategy:
         return tuple(UndoText.COLUMN_GONE.render(column=each) for each in self.store.columns if each not in columns)
 
 
-def _strategy_for(sql: Sql, done: OperationRow) -> _UndoStrategy | None:
+def _read_table_undo(sql: Sql, done: OperationRow) -> _TableUndo | None:
     frozen = json.loads(done.frozen)
     table = table_from_text(done.about)
     columns: dict[str, Any] = frozen.get("columns", {})
@@ -339,15 +339,15 @@ def _strategy_for(sql: Sql, done: OperationRow) -> _UndoStrategy | None:
         return None
     structure = read_structure(sql, table)
     if not frozen.get("data_table"):
-        return _UndoStrategy(
+        return _TableUndo(
             done, store, structure, columns, tuple(frozen.get("known", ())), tuple(frozen.get("clocked", ()))
         )
     second = table_from_text(frozen["data_table"])
     if (data_store := _find_store(sql, "trash", second, done.id)) is None:
-        return _UndoStrategy(done, store, structure, columns)
+        return _TableUndo(done, store, structure, columns)
     data_columns = {"called": [frozen["data_id"]], "payload": columns.get("payload")}
-    data_strategy = _UndoStrategy(done, data_store, read_structure(sql, second), data_columns)
-    return _UndoStrategy(done, store, structure, columns, data_strategy=data_strategy, data_id=frozen["data_id"])
+    data_undo = _TableUndo(done, data_store, read_structure(sql, second), data_columns)
+    return _TableUndo(done, store, structure, columns, data_undo=data_undo, data_id=frozen["data_id"])
 
 
 def _find_store(sql: Sql, kind: undo_tables.StoreKind, table: TableName, operation: str) -> Store | None:
@@ -374,9 +374,9 @@ def _basic_plan(context: OperatorContext, done: OperationRow, refused: str | Non
 
 
 def _full_plan(
-    context: OperatorContext, sql: Sql, plan: Plan, strategy: _UndoStrategy, rows: RowSet, left: tuple[LeftOut, ...]
+    context: OperatorContext, sql: Sql, plan: Plan, undo: _TableUndo, rows: RowSet, left: tuple[LeftOut, ...]
 ) -> Plan:
-    done = strategy.done
+    done = undo.done
     before = _STATE_BEFORE.get(done.kind, UndoText.OLD_STATE)
     restored = UndoText.AS_BEFORE.render(before=before)
     return replace(
@@ -385,22 +385,22 @@ def _full_plan(
         title=UndoText.TITLE.render(
             kind=done.kind, messages=count_text(rows.count, "message"), queue=done.queue, by=done.by
         ),
-        sql=tuple(sql.statement(name, strategy.names).text for name in strategy.statement_names),
-        first=_first_rows(context, sql, strategy, rows),
+        sql=tuple(sql.statement(name, undo.names).text for name in undo.statement_names),
+        first=_first_rows(context, sql, undo, rows),
         left_out=left,
         batch=LARGEST_BATCH,
         consequences=(restored,),
-        risks=strategy.describe_lost(),
+        risks=undo.describe_lost(),
         consent=context.required_consent(rows.count),
     )
 
 
-def _first_rows(context: OperatorContext, sql: Sql, strategy: _UndoStrategy, rows: RowSet) -> tuple[PlanRow, ...]:
+def _first_rows(context: OperatorContext, sql: Sql, undo: _TableUndo, rows: RowSet) -> tuple[PlanRow, ...]:
     marks = rows.first(MAX_PLAN_ROWS)
-    store = TableName(*strategy.store.parts)
-    payload: str | None = strategy.columns.get("payload")
-    payload = payload if payload in strategy.store.columns else None
-    names = strategy.shown_names | {
+    store = TableName(*undo.store.parts)
+    payload: str | None = undo.columns.get("payload")
+    payload = payload if payload in undo.store.columns else None
+    names = undo.shown_names | {
         "payload": read_typed_column(sql, store, payload),
         "sized": read_sized_column(sql, store, payload),
     }

@@ -23,7 +23,7 @@ class RoleText(Text):
     LINE_GO = "a name that contains a line GO cannot be written to a script for SQL Server; run setup without --print"
 
 
-Role = Literal["monitor", "operator"]
+ControlRole = Literal["monitor", "operator"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class _QueueObject:
 def plan_control_setup(
     connection: Connection,
     engine: Engine,
-    role: Role,
+    role: ControlRole,
     object_ids: Iterable[int] = (),
     layouts: Iterable[Layout] = (),
 ) -> tuple[SetupStep, ...]:
@@ -239,7 +239,7 @@ class _SetupPlan:
                 if right.present and not right.allowed:
                     yield replace(self._step(f"operator_{kind}", object=name.parts), object_suffix=f": {name}")
 
-    def _grant_step(self, role: Role, each: _QueueObject) -> SetupStep:
+    def _grant_step(self, role: ControlRole, each: _QueueObject) -> SetupStep:
         kind = "sequence" if each.is_sequence else "table"
         return replace(self._step(f"{role}_{kind}", **{kind: each.name.parts}), object_suffix=f": {each.name}")
 

@@ -210,7 +210,7 @@ def uninstall_queue(connection: Connection, engine: Engine, queue: str) -> Unins
     Raises ``BadInput``, with nothing changed, if the queue is not in the registry, or if a view, foreign key or
     other object depends on one of the queue's objects.
     """
-    layout = read_registry(connection, engine).get(queue)
+    layout = read_installed_layouts(connection, engine).get(queue)
     if layout is None:
         raise BadInput(InstallText.NOT_INSTALLED.render(queue=queue))
     version = connection.version
@@ -256,7 +256,7 @@ def install_trial(
     return ready.layout
 
 
-def read_registry(connection: Connection, engine: Engine) -> dict[str, Layout]:
+def read_installed_layouts(connection: Connection, engine: Engine) -> dict[str, Layout]:
     """Return the layouts of all queues that qmon installed, keyed by queue. Empty if the database has no registry.
 
     Raises ``BadInput`` if qmon's own schema cannot be trusted.

@@ -25,7 +25,7 @@ from qmon.operate.plan.preview import payload_shower
 from qmon.operate.plan.required_rights import PURGE_PRIVILEGES, REQUEUE_PRIVILEGES
 from qmon.operate.plan.selection import (
     ChoiceText,
-    check_numbers,
+    check_choice_numbers,
     check_texts,
     reject_bad_ids,
     state_counts_text,
@@ -131,7 +131,7 @@ class ChosenMessages:
             return LibraryChoiceText.WRONG_STATE.render(
                 state=state_text(str(choice.state)), verb=verb, states=" or ".join(possible)
             )
-        check_numbers(choice)
+        check_choice_numbers(choice)
         check_texts(choice, layout.queue, layout.error, layout.payload)
         if not self._states:
             none = LibraryChoiceText.NO_SUCH_MESSAGES.render(
@@ -174,7 +174,7 @@ class ChosenMessages:
         """Return the conditions that must still be true when the action runs, in addition to the row version."""
         group = self._queue.group
         gone = group.gone if self._proves_owners else None
-        if gone is not None and self._only_dead_owners:
+        if gone is not None and self._has_only_dead_owners:
             return (gone,)
         return (AnyOf((group.late_condition(self._states), gone or NEVER)),) if self._by_age else ()
 
@@ -233,7 +233,7 @@ class ChosenMessages:
         return None
 
     @property
-    def _only_dead_owners(self) -> bool:
+    def _has_only_dead_owners(self) -> bool:
         return self._choice.owner_states == {OwnerState.DEAD}
 
     def read_first_rows(self, context: OperatorContext, sql: Sql, chosen: Sequence[ChosenRow]) -> tuple[PlanRow, ...]:
@@ -267,7 +267,7 @@ class ChosenMessages:
         """Return the text of the statement that locks the messages."""
         return sql.statement("library/lock", self._names(late=False)).text
 
-    def prepare_batches(
+    def create_mover(
         self, sql: Sql, keep: Callable[[Values], None] | None = None, watch: FailureWatch | None = None
     ) -> MoveBatch:
         """Return the function that processes one batch.
@@ -320,7 +320,7 @@ class ChosenMessages:
         if choice.newer_than_s is not None:
             parts.append(LibraryChoiceText.LESS_THAN.render(duration=duration(choice.newer_than_s)))
         parts += text_criteria(choice)
-        if self._by_age and not (self._proves_owners and self._only_dead_owners):
+        if self._by_age and not (self._proves_owners and self._has_only_dead_owners):
             most = duration(group.timeout_s)
             long = (
                 LibraryChoiceText.OWN_TIMEOUT

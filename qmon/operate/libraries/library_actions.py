@@ -155,13 +155,13 @@ def _prepare_action(
     )
     marks = pack_rows((row.id, row.version) for row in chosen)
 
-    def begin(sql: Sql, operation: RunningOperation, watch: FailureWatch | None = None) -> MoveBatch:
-        return rows.prepare_batches(sql, None if trash is None else trash.prepare_trash(sql, operation), watch)
+    def create_mover(sql: Sql, operation: RunningOperation, watch: FailureWatch | None = None) -> MoveBatch:
+        return rows.create_mover(sql, None if trash is None else trash.prepare_trash(sql, operation), watch)
 
     if limits is None:
-        work: Work = BatchWork(marks, begin, name_row)
+        work: Work = BatchWork(marks, create_mover, name_row)
     else:
-        work = RedriveWork(marks, begin, name_row, limits, rows.read_outcomes)
+        work = RedriveWork(marks, create_mover, name_row, limits, rows.read_outcomes)
     return PreparedAction(context, plan, work if count else None, record)
 
 

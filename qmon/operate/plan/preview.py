@@ -98,7 +98,7 @@ def read_first_rows(context: OperatorContext, query: MessageQuery, chosen: Selec
     marks = chosen.rows.first(MAX_PLAN_ROWS)
     if not marks:
         return ()
-    names = column_names(layout, structure, query.criteria.since)
+    names = column_names(layout, structure, query.criteria.age_column)
     if layout.data_table is None and layout.payload is not None:
         names |= {
             "payload": structure.typed_column(layout.payload),

@@ -81,13 +81,13 @@ class Criteria:
     """The criteria of an action, in addition to the operator's choice.
 
     - ``states``: the states to search, in this order. Empty if the layout has no state column.
-    - ``since``: the time column that the age is computed from.
+    - ``age_column``: the time column that the age is computed from.
     - ``older_than_s``: minimum age in seconds of all messages.
     - ``stuck_s``: minimum age in seconds of a message in progress, unless its owner is dead.
     """
 
     states: tuple[State, ...]
-    since: str | None
+    age_column: str | None
     older_than_s: float | None
     stuck_s: float | None
 
@@ -153,13 +153,13 @@ def check_choice(layout: Layout, choice: Choice) -> None:
         raise BadInput(ChoiceText.NO_STATE_COLUMN.render(queue=layout.queue))
     if choice.state is not None and layout.state is not None and state_value(layout, choice.state) is None:
         raise BadInput(ChoiceText.NO_SUCH_STATE.render(queue=layout.queue, state=state_text(choice.state)))
-    check_numbers(choice)
+    check_choice_numbers(choice)
     if choice.owner is not None and layout.owner is None:
         raise BadInput(ChoiceText.NO_OWNER.render(queue=layout.queue))
     check_texts(choice, layout.queue, layout.error, layout.payload)
 
 
-def check_numbers(choice: Choice) -> None:
+def check_choice_numbers(choice: Choice) -> None:
     """Raise ``BadInput`` for ages or a limit that are not valid numbers."""
     ages = (choice.older_than_s, choice.newer_than_s)
     for value, what in (*((age, ChoiceText.AN_AGE) for age in ages), (choice.limit, ChoiceText.A_LIMIT)):
@@ -202,7 +202,7 @@ def state_value(layout: Layout, state: str) -> StateValue | None:
     return found
 
 
-def column_names(layout: Layout, structure: TableStructure, since: str | None) -> dict[str, Name]:
+def column_names(layout: Layout, structure: TableStructure, age_column: str | None) -> dict[str, Name]:
     """Return the names for the statements that read messages."""
     owner = layout.owner
     return {
@@ -211,7 +211,7 @@ def column_names(layout: Layout, structure: TableStructure, since: str | None) -
         "key": structure.key or None,
         "called": structure.id_columns(layout) or None,
         "state": None if layout.state is None else layout.state.column,
-        "since": layout.time_column(since),
+        "since": layout.time_column(age_column),
         "owner": None if owner is None else owner.column,
         "lease": layout.time_column(owner.column) if owner is not None and owner.kind == "lease" else None,
         "beat": layout.time_column(owner.column) if owner is not None and owner.kind == "heartbeat" else None,
@@ -222,9 +222,9 @@ def column_names(layout: Layout, structure: TableStructure, since: str | None) -
     }
 
 
-def columns_for_undo(layout: Layout, structure: TableStructure, since: str | None) -> dict[str, object]:
+def columns_for_undo(layout: Layout, structure: TableStructure, age_column: str | None) -> dict[str, object]:
     """Return the columns by which an undo finds and shows messages, in the form that is stored with an operation."""
-    names = column_names(layout, structure, since) | {"since": since}
+    names = column_names(layout, structure, age_column) | {"since": age_column}
     return {"columns": {name: names[name] for name in ("called", "state", "since", "owner", "attempts", "payload")}}
 
 
@@ -303,7 +303,7 @@ class MessageQuery:
         owner = None if layout.owner is None else layout.owner.column
         error = None if choice.error is None else layout.error
         payload = None if choice.payload is None else layout.payload
-        decisive = (*kept, self.criteria.since, owner, layout.attempts)
+        decisive = (*kept, self.criteria.age_column, owner, layout.attempts)
         if layout.data_table is None:
             return why_not_keepable(self.sql, layout.table, decisive, (error, payload))
         why = why_not_keepable(self.sql, layout.table, decisive, (error,))
@@ -347,7 +347,7 @@ class MessageQuery:
         # SQL Server's statements need the id columns even if no ids were chosen.
         named = self._id_columns() if choice.ids else self.structure.key
         self._refuse_truncated(named, choice.ids)
-        names = column_names(layout, self.structure, wanted.since) | id_names(named)
+        names = column_names(layout, self.structure, wanted.age_column) | id_names(named)
         names["holds"] = text_condition_for(sql, layout, self.structure, choice)
         if layout.state is not None:
             names["state"] = self.structure.typed_column(layout.state.column)

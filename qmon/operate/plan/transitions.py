@@ -270,7 +270,7 @@ def place_text(layout: Layout, ready: Transition) -> str:
         elif write.what == "front" and not same:
             return TransitionText.TO_FRONT
         elif write.what == "front":
-            return TransitionText.TO_FRONT_OF.render(columns=_listed(same))
+            return TransitionText.TO_FRONT_OF.render(columns=_join_names(same))
         else:
             return TransitionText.NEW_PLACE.render(
                 column=each.column, value=_write_text(write), order=_order_text(layout)
@@ -282,14 +282,16 @@ def place_text(layout: Layout, ready: Transition) -> str:
     )
     if same[0] == layout.id and not layout.order[0].descending:
         return TransitionText.OLD_PLACE_BEFORE.render(column=same[0], later=later)
-    return TransitionText.OLD_PLACE_BY.render(columns=_listed(same), later=later)
+    return TransitionText.OLD_PLACE_BY.render(columns=_join_names(same), later=later)
 
 
 def _order_text(layout: Layout) -> str:
-    return _listed([each.column + (TransitionText.LARGEST_FIRST if each.descending else "") for each in layout.order])
+    return _join_names(
+        [each.column + (TransitionText.LARGEST_FIRST if each.descending else "") for each in layout.order]
+    )
 
 
-def _listed(names: Iterable[str]) -> str:
+def _join_names(names: Iterable[str]) -> str:
     return ", ".join(names)
 
 

@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import Final
 
 from qmon.engines.base import Connection
-from qmon.errors import DeadlineExceeded, LockTimeout, QmonError, QueryFailed
+from qmon.errors import LockTimeout, QmonError, QueryFailed, StatementStopped
 from qmon.model.operation_records import Progress
 from qmon.model.texts import Text
 from qmon.operate.context import OnProgress, StopRequested
@@ -93,18 +93,18 @@ def _refusal_of(problem: QmonError) -> Refusal | None:
 class BatchWork:
     """Move the frozen rows of a plan. Requeue, purge and undo use this class.
 
-    ``begin`` creates what the operation needs and returns the function that moves one batch. ``read_message_name``
-    returns the readable name of a row.
+    ``create_mover`` creates what the operation needs and returns the function that moves one batch.
+    ``read_message_name`` returns the readable name of a row.
     """
 
     rows: RowSet
-    begin: Callable[[Sql, RunningOperation], MoveBatch]
+    create_mover: Callable[[Sql, RunningOperation], MoveBatch]
     read_message_name: Callable[[Sql, Mark], str]
 
     def __call__(self, sql: Sql, operation: RunningOperation, on_progress: OnProgress, stopped: StopRequested) -> None:
         """Move all rows, until ``stopped()`` is true."""
         sql.set_up_session("settle")
-        move = self.begin(sql, operation)
+        move = self.create_mover(sql, operation)
         batches = Batches(operation, sql.connection, self.rows.count, on_progress, stopped)
         batches.move_all(self.rows, move, partial(self.read_message_name, sql))
 
@@ -192,7 +192,7 @@ class Batches:
                 return
             try:
                 self._move_or_split(some, move, locked, again=again)
-            except DeadlineExceeded:
+            except StatementStopped:
                 if not self._stopped():
                     raise
                 self._cancel_operation()
@@ -248,7 +248,7 @@ class Batches:
             if self._watch is not None:
                 self._watch.record_commit()
             if self._rate is not None:
-                rest = max(rest, self._begun + self._processed / self._rate - time.monotonic())
+                rest = max(rest, self._begun + self._processed_count / self._rate - time.monotonic())
             self._report_progress()
             self._pause(rest)
             return locked
@@ -260,12 +260,12 @@ class Batches:
             time.sleep(min(left, _CHECK_EVERY_S))
 
     @property
-    def _processed(self) -> int:
+    def _processed_count(self) -> int:
         total = self._operation.total
         return total.done + total.skipped + total.changed + total.refused
 
     def _report_progress(self) -> None:
-        total, over = self._operation.total, self._processed
+        total, over = self._operation.total, self._processed_count
         elapsed = time.monotonic() - self._begun
         rate = over / elapsed if elapsed > 0 and over else None
         left = None if rate is None else max(0.0, (self._total - over) / rate)

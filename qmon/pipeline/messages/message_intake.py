@@ -35,7 +35,7 @@ from qmon.pipeline.messages.watermarks import (
     from_json,
     ranges_to_read,
     split_ranges,
-    to_json,
+    watermark_to_json,
 )
 from qmon.pipeline.pipeline_texts import IntakeText, LakeText
 from qmon.pipeline.spark_session import first_error_line
@@ -130,7 +130,7 @@ class MessageIntake:
 
     def commit_state(self, state: IntakeState, written: WrittenFiles) -> None:
         """Commit a new state together with these files."""
-        marks = {t: {q: to_json(mark) for q, mark in queues.items()} for t, queues in state.marks.items()}
+        marks = {t: {q: watermark_to_json(mark) for q, mark in queues.items()} for t, queues in state.marks.items()}
         if not self._table.commit_batch(state.number, written, entries={"marks": marks}):
             raise QmonError(LakeText.SECOND_TABLE_WRITER.render(table=self._table.uri))
 

@@ -42,7 +42,7 @@ class Watermark:
     messages: int = 0
 
     @property
-    def awaited(self) -> int:
+    def awaited_count(self) -> int:
         """Number of missing keys that may still appear."""
         return sum(gap.last - gap.first + 1 for gap in self.gaps)
 
@@ -108,13 +108,13 @@ def subtract_ranges(whole: Range, stretches: Sequence[Range]) -> list[Range]:
     return left
 
 
-def to_json(mark: Watermark) -> dict[str, Any]:
+def watermark_to_json(mark: Watermark) -> dict[str, Any]:
     """Convert a watermark for the lake's log."""
     gaps = [[gap.first, gap.last, sorted(gap.writers)] for gap in mark.gaps]
     return {"upto": mark.upto, "gaps": gaps, "table_id": mark.table_id, "made": mark.made, "messages": mark.messages}
 
 
 def from_json(raw: Mapping[str, Any]) -> Watermark:
-    """Restore a watermark from ``to_json``."""
+    """Restore a watermark from ``watermark_to_json``."""
     gaps = tuple(KeyGap(first, last, frozenset(writers)) for first, last, writers in raw["gaps"])
     return Watermark(raw["upto"], gaps, raw["table_id"], raw["made"], raw["messages"])

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from qmon.model.formatting import short_duration
-from qmon.pipeline.report.formatting import date_text, day_text, short_text
+from qmon.pipeline.report.report_formatting import date_text, day_text, short_text
 
 # Width of a picture in its own units. The browser stretches a picture to the width of the page.
 WIDTH: Final = 1000.0

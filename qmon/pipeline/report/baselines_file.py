@@ -22,7 +22,7 @@ from qmon.pipeline.rollup.baseline_rollup import (
     hourly_readings,
     weekly_baselines,
     with_partitions,
-    with_zones,
+    with_target_zones,
     zones_by_target,
 )
 from qmon.pipeline.rollup.incident_rollup import incidents_from_runs
@@ -74,7 +74,7 @@ def write_baselines(
     minutes = _last_weeks(view.read("minutes", whole), ends, weeks)
     zones = zones_by_target(minutes, stated)
     usual = weekly_baselines(
-        hourly_readings(with_zones(minutes, zones), incidents_from_runs(view.read("runs", whole)))
+        hourly_readings(with_target_zones(minutes, zones), incidents_from_runs(view.read("runs", whole)))
     ).persist()
     rows = usual.collect()
     before = _targets_of(place)

@@ -19,7 +19,7 @@ from qmon.model.baseline_bands import Baseline, Baselines
 from qmon.pipeline.lake.delta import ReadFilter, frame_from_rows
 from qmon.pipeline.lake.lake import LakeView
 from qmon.pipeline.lake.schema import PERCENTILE_FIGURES
-from qmon.pipeline.messages.waits import message_times
+from qmon.pipeline.messages.message_waits import message_times
 from qmon.pipeline.pipeline_texts import LakeText, ReportText
 from qmon.pipeline.report.period import (
     HOUR_S,

@@ -9,8 +9,14 @@ from itertools import zip_longest
 from typing import Final, Literal
 
 from qmon.pipeline.report.facts import ReportFacts
-from qmon.pipeline.report.formatting import change_text, day_time_text, duration_text, good_share_text, percent_text
 from qmon.pipeline.report.period import Key, Row
+from qmon.pipeline.report.report_formatting import (
+    change_text,
+    day_time_text,
+    duration_text,
+    good_share_text,
+    percent_text,
+)
 
 MAX_THINGS: Final = 3
 

@@ -16,15 +16,14 @@ from itertools import groupby
 from string import Template
 from typing import Final
 
-from qmon.pipeline.report.axis import Axis
+from qmon.pipeline.report.axis import WIDTH, Axis
 from qmon.pipeline.report.facts import QueueFacts, ReportFacts, flow_rate, time_mean
-from qmon.pipeline.report.formatting import change_text, duration_text, number_text
 from qmon.pipeline.report.headline import Thing, headline, things_to_look_at
 from qmon.pipeline.report.notes import outlook_text, report_notes, scope_text
 from qmon.pipeline.report.period import Key, Row
-from qmon.pipeline.report.svg import Marks, PlotLines, plot_svg
+from qmon.pipeline.report.report_formatting import change_text, day_time_text, duration_text, number_text
+from qmon.pipeline.report.svg import Marks, PlotLines, Shade, axis_labels, day_lines, moment_line, plot_svg, shade_svg
 from qmon.pipeline.report.tables import INCIDENT, QUEUE, Cell, ReportTable, report_tables, worst_table
-from qmon.pipeline.report.timeline_html import axis_for, marks_for, timeline_html
 
 _NUMBER: Final = re.compile(
     r"\b\d[\d.,]*(?: (?:[dhms%]|\d\d)(?!\w))+|\b[A-Z][a-z]{2} \d{1,2} [A-Z][a-z]{2} \d\d:\d\d\b"
@@ -111,7 +110,7 @@ def _plot_figures(queue_facts: QueueFacts, facts: ReportFacts) -> str:
         )
         return {at: (band.low, band.high) for at, band in bands if band is not None}
 
-    axis, marks = axis_for(facts), marks_for(queue_facts, facts)
+    axis, marks = axis_for(facts), timeline_marks_for(queue_facts, facts)
     drawn = (
         PlotLines(
             "Messages per second",
@@ -240,3 +239,97 @@ def _class_attribute(table: ReportTable, place: int, more: str = "") -> str:
     styles += ["free"] if place == table.free else []
     styles += [more] if more else []
     return f' class="{" ".join(styles)}"' if styles else ""
+
+
+_ROW_HEIGHT: Final = 20.0
+_CRITICAL: Final = 3
+
+
+def timeline_marks_for(queue_facts: QueueFacts, facts: ReportFacts) -> Marks:
+    """Return the marks of a queue for the timeline and its plots: gaps, incidents, operations."""
+    shades = [*_gap_shades(queue_facts, facts)]
+    for place, row in enumerate(facts.incidents):
+        if (row["target"], row["queue"]) == queue_facts.key:
+            style = "crit" if row["severity"] >= _CRITICAL else "warn"
+            title = (
+                f"{row['cause']}, {duration_text(row['end_at'] - row['start_at'])} from "
+                f"{day_time_text(row['start_at'])}"
+            )
+            shades.append(Shade(row["start_at"], row["end_at"], style, title, f"incident-{place}"))
+    done = [
+        (row["started_at"], _operation_title(row)) for row in facts.operations if _is_on_queue(row, queue_facts.key)
+    ]
+    return Marks(tuple(shades), tuple(done))
+
+
+def timeline_html(facts: ReportFacts, anchors: Mapping[Key, str]) -> str:
+    """Return a row for each queue with an incident or operation, grouped by target.
+
+    ``anchors``: the anchors of the queues' sections.
+    """
+    axis = axis_for(facts)
+    rows, target = [], None
+    quiet = 0
+    for q in sorted(facts.queues, key=lambda each: each.target):
+        marks = timeline_marks_for(q, facts)
+        if not marks.moments and all(each.style == "off" for each in marks.shades):
+            quiet += 1
+            continue
+        if q.target != target:
+            target = q.target
+            rows.append(f'<div class="of">{escape(target)}</div>')
+        drawn = [day_lines(axis, _ROW_HEIGHT), *(shade_svg(each, axis, _ROW_HEIGHT) for each in marks.shades)]
+        drawn += [moment_line(at, title, axis, _ROW_HEIGHT) for at, title in marks.moments]
+        rows.append(
+            f'<a class="who" href="#{anchors[q.key]}">{escape(q.queue)}</a>'
+            f'<svg viewBox="0 0 {WIDTH:g} {_ROW_HEIGHT:g}" preserveAspectRatio="none"'
+            f' role="img" aria-label="{escape(q.queue, quote=True)}">{"".join(drawn)}</svg>'
+        )
+    if not rows:
+        return '<p class="soft">No incidents and no operations.</p>'
+    legend = "".join(
+        f'<span class="k k{style}">{text}</span>'
+        for style, text in (("warn", "warning"), ("crit", "critical"), ("op", "operation"), ("off", "not watched"))
+    )
+    more = (
+        f"{quiet:,} other queues had no incidents and no operations."
+        if quiet > 1
+        else "One other queue had no incidents and no operations."
+        if quiet
+        else ""
+    )
+    return (
+        f'<p class="soft">{legend}</p><div class="time">{"".join(rows)}'
+        f'<div></div><div class="below">{axis_labels(axis)}</div></div><p class="soft">{more}</p>'
+    )
+
+
+def axis_for(facts: ReportFacts) -> Axis:
+    """Return the axis of the period. Its end is never in the future."""
+    return Axis(facts.period.start, facts.period.end, float(facts.step_s))
+
+
+def _is_on_queue(row: Row, key: Key) -> bool:
+    """Return true if an operation was on the queue or on its whole target."""
+    return row["target"] == key[0] and row["queue"] in (None, "", key[1])
+
+
+def _operation_title(row: Row) -> str:
+    by = f" by {row['by']}" if row["by"] else ""
+    return f"{row['kind']} {row['state']}{by}, {day_time_text(row['started_at'])}"
+
+
+def _gap_shades(queue_facts: QueueFacts, facts: ReportFacts) -> list[Shade]:
+    """Return the periods in which the queue was not watched, merged from minutes or hours."""
+    step, period = float(facts.step_s), facts.period
+    seen = {int((row["start_at"] - period.start) // step) for row in queue_facts.plot if row["seconds"] > 0}
+    found: list[Shade] = []
+    for place in range(int(-(-(period.end - period.start) // step))):
+        if place in seen:
+            continue
+        start, end = period.start + place * step, min(period.end, period.start + (place + 1) * step)
+        if found and found[-1].end == start:
+            found[-1] = Shade(found[-1].start, end, "off", "not watched")
+        else:
+            found.append(Shade(start, end, "off", "not watched"))
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qmon.pipeline.report.facts import QueueFacts, ReportFacts
-from qmon.pipeline.report.formatting import moment_text, number_text
+from qmon.pipeline.report.report_formatting import moment_text, number_text
 from qmon.pipeline.report.tables import outgrown_text
 
 

@@ -75,7 +75,7 @@ class Level:
     def goal(self) -> str:
         """The objective in a few words: ``oldest < 2m for 99 % of 28d``."""
         from qmon.model.formatting import format_duration, number
-        from qmon.pipeline.report.formatting import good_share_text
+        from qmon.pipeline.report.report_formatting import good_share_text
 
         asked = self.objective
         age = asked.figure == "oldest_seconds"

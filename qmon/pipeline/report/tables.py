@@ -7,7 +7,8 @@ from typing import Final
 
 from qmon.model.formatting import UNKNOWN
 from qmon.pipeline.report.facts import QueueFacts, ReportFacts, flow_rate, time_mean
-from qmon.pipeline.report.formatting import (
+from qmon.pipeline.report.period import Row, Trouble
+from qmon.pipeline.report.report_formatting import (
     change_text,
     duration_text,
     good_share_text,
@@ -15,7 +16,6 @@ from qmon.pipeline.report.formatting import (
     number_text,
     percent_text,
 )
-from qmon.pipeline.report.period import Row, Trouble
 from qmon.pipeline.report.unusual_hours import UnusualStretch
 
 QUEUE: Final = "queue"

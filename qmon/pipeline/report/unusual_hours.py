@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from qmon.model.baseline_bands import Anomaly, Baselines
 from qmon.model.queue_figures import BANDED_FIGURES
-from qmon.pipeline.report.formatting import duration_text, number_text
+from qmon.pipeline.report.report_formatting import duration_text, number_text
 
 HOUR_S: Final = 3600.0
 

@@ -30,7 +30,7 @@ def zones_by_target(minutes: DataFrame, stated: Mapping[str, str]) -> dict[str, 
     return {row.target: stated.get(row.target) or stated.get("") or row.zone or "UTC" for row in rows}
 
 
-def with_zones(minutes: DataFrame, zones: Mapping[str, str]) -> DataFrame:
+def with_target_zones(minutes: DataFrame, zones: Mapping[str, str]) -> DataFrame:
     """Return the minutes with the zone chosen for their target instead of the zone of the recording machine."""
     known = minutes.sparkSession.createDataFrame(list(zones.items()), "target string, zone string")
     return minutes.drop("zone").join(F.broadcast(known), "target")

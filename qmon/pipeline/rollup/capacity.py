@@ -33,13 +33,13 @@ class GrowthTrend:
     days: int
 
     @classmethod
-    def fit_days(cls, days: Sequence[tuple[int, float]]) -> GrowthTrend:
+    def fit(cls, daily_rates: Sequence[tuple[int, float]]) -> GrowthTrend:
         """Fit a line to at least three days, each given as day number and rate."""
-        n = len(days)
-        middle, mean = sum(day for day, _ in days) / n, sum(rate for _, rate in days) / n
-        spread = sum((day - middle) ** 2 for day, _ in days)
-        slope = sum((day - middle) * (rate - mean) for day, rate in days) / spread
-        away = sum((rate - mean - slope * (day - middle)) ** 2 for day, rate in days)
+        n = len(daily_rates)
+        middle, mean = sum(day for day, _ in daily_rates) / n, sum(rate for _, rate in daily_rates) / n
+        spread = sum((day - middle) ** 2 for day, _ in daily_rates)
+        slope = sum((day - middle) * (rate - mean) for day, rate in daily_rates) / spread
+        away = sum((rate - mean - slope * (day - middle)) ** 2 for day, rate in daily_rates)
         return cls(middle, mean, slope, spread, math.sqrt(away / (n - 2)), n)
 
     def rate_on(self, day: float) -> tuple[float, float, float]:
@@ -83,26 +83,26 @@ class Capacity:
     trend: GrowthTrend | None = None
 
 
-def estimate_capacity(sustained: float | None, days: Sequence[tuple[int, float]]) -> Capacity:
+def estimate_capacity(sustained_rate: float | None, daily_rates: Sequence[tuple[int, float]]) -> Capacity:
     """Compute the capacity from the best hour and the push rate of each day.
 
     Args:
-        sustained: messages per second popped in the best hour. A queue that was always empty can sustain more.
-        days: day number and messages pushed per second, in order.
+        sustained_rate: messages per second popped in the best hour. A queue that was always empty can sustain more.
+        daily_rates: day number and messages pushed per second, in order.
     """
-    daily = days[-1][1] if days else None
-    if len(days) < MIN_DAYS:
-        return Capacity(sustained, daily, why=f"not enough history: {len(days)} of {MIN_DAYS} days")
-    trend = GrowthTrend.fit_days(days)
+    daily = daily_rates[-1][1] if daily_rates else None
+    if len(daily_rates) < MIN_DAYS:
+        return Capacity(sustained_rate, daily, why=f"not enough history: {len(daily_rates)} of {MIN_DAYS} days")
+    trend = GrowthTrend.fit(daily_rates)
     growth = trend.slope
-    if sustained is None:
+    if sustained_rate is None:
         return Capacity(None, daily, growth, why="no full hour of pops was watched", trend=trend)
     if growth <= 0:
-        return Capacity(sustained, daily, growth, why="pushes are not growing", trend=trend)
-    last, reached = days[-1][0], trend.day_reaching(sustained)
+        return Capacity(sustained_rate, daily, growth, why="pushes are not growing", trend=trend)
+    last, reached = daily_rates[-1][0], trend.day_reaching(sustained_rate)
     if reached is None:
-        return Capacity(sustained, daily, growth, why="the days differ more than pushes grow", trend=trend)
+        return Capacity(sustained_rate, daily, growth, why="the days differ more than pushes grow", trend=trend)
     left, earliest, latest = (max(0.0, day - last) for day in reached)
     if left > _HORIZON_DAYS:
-        return Capacity(sustained, daily, growth, why="not within ten years", trend=trend)
-    return Capacity(sustained, daily, growth, left, earliest, latest, trend=trend)
+        return Capacity(sustained_rate, daily, growth, why="not within ten years", trend=trend)
+    return Capacity(sustained_rate, daily, growth, left, earliest, latest, trend=trend)

@@ -74,9 +74,9 @@ def _with_file(lines: pa.ChunkedArray, file: str) -> pa.ChunkedArray:
     """Return the column ``line`` with this path in its field ``file``. Rows without a line stay null."""
     place = LINE_COLUMN.get_field_index("file")
 
-    def changed(chunk: pa.StructArray) -> pa.StructArray:
+    def replace_file(chunk: pa.StructArray) -> pa.StructArray:
         parts = chunk.flatten()
         parts[place] = pa.repeat(pa.scalar(file, pa.string()), len(chunk))
         return pa.StructArray.from_arrays(parts, fields=list(LINE_COLUMN), mask=chunk.is_null())
 
-    return pa.chunked_array([changed(chunk) for chunk in lines.chunks], LINE_COLUMN)
+    return pa.chunked_array([replace_file(chunk) for chunk in lines.chunks], LINE_COLUMN)

@@ -116,7 +116,7 @@ def struct_of(kind: Any, finite: bool) -> Any:
 
 @functools.cache
 def _build_struct(kind: Any, finite: bool) -> Any:
-    def written(hint: Any, text: type) -> Any:
+    def encoded_type(hint: Any, text: type) -> Any:
         origin, args = get_origin(hint), get_args(hint)
         if hint is str:
             return text
@@ -126,14 +126,14 @@ def _build_struct(kind: Any, finite: bool) -> Any:
             return _build_struct(hint, finite)
         if not args or origin is Literal:
             return hint
-        parts = tuple(part if part is Ellipsis else written(part, text) for part in args)
+        parts = tuple(part if part is Ellipsis else encoded_type(part, text) for part in args)
         if origin in (types.UnionType, typing.Union):
             return functools.reduce(operator.or_, parts)
         generic: Any = dict if origin not in (tuple, frozenset) else origin
         return generic[parts]
 
     parts: list[Any] = [
-        (field.name, written(hint, _text_type(kind, field.name)), *_omitted_default(field))
+        (field.name, encoded_type(hint, _text_type(kind, field.name)), *_omitted_default(field))
         for field, hint in typed_fields(kind)
     ]
     return msgspec.defstruct(kind.__name__, parts, omit_defaults=True, kw_only=True)

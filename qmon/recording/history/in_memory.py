@@ -85,12 +85,12 @@ class InMemoryHistory:
     def wrap_fold(self, fold: Callable[[Snapshot], View]) -> Callable[[Snapshot], View]:
         """Return a function that calls ``fold``, records the view, and returns the view."""
 
-        def folded(snapshot: Snapshot) -> View:
+        def fold_and_record(snapshot: Snapshot) -> View:
             view = fold(snapshot)
             self.record_view(view)
             return view
 
-        return folded
+        return fold_and_record
 
     def record_view(self, view: View) -> None:
         """Record the figures and verdicts of a poll. Skip queues that this poll did not read."""

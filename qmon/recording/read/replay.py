@@ -194,10 +194,10 @@ class Replay:
     def set_speed(self, speed: float) -> None:
         """Set the speed, as a multiple of real time."""
 
-        def do() -> None:
+        def change_speed() -> None:
             self._speed = speed
 
-        self._enqueue(do)
+        self._enqueue(change_speed)
 
     def step(self) -> None:
         """Pause and go to the next snapshot."""

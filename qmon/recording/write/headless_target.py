@@ -19,7 +19,7 @@ from qmon.recording.write.recorder import Recorder, RecorderStatus
 
 
 @dataclass(frozen=True, slots=True)
-class RecordingStatus:
+class TargetRecordingStatus:
     """The state of one target.
 
     ``problem``: why no data arrives, or an empty text. ``missing``: requested queues that the newest poll did not find.
@@ -37,10 +37,10 @@ class HeadlessTarget:
 
     Args:
         target: the target. Its password comes from its configured source, never from a prompt.
-        layouts: the configured queues.
+        configured: the configured queues.
         root: the folder of all recordings; ``None`` to record nothing.
         interval_s: seconds between polls.
-        redact, payloads: as for ``Recorder``.
+        redact, record_payloads: as for ``Recorder``.
         queues: names of the queues to record; empty for all.
         on_view: called with each view and phase change, on other threads. Must return immediately.
         baselines: returns the current baselines without waiting.
@@ -53,12 +53,12 @@ class HeadlessTarget:
     def __init__(
         self,
         target: Target,
-        layouts: Sequence[ConfiguredQueue],
-        root: Path | None,
+        configured: Sequence[ConfiguredQueue],
+        recordings_folder: Path | None,
         *,
         interval_s: float,
         redact: Callable[[str], str] = lambda text: text,
-        payloads: bool = False,
+        record_payloads: bool = False,
         queues: Collection[str] = (),
         baselines: Callable[[], Baselines] = lambda: NO_BASELINES,
         on_view: Callable[[View | SourceState], object] = lambda _: None,
@@ -72,25 +72,25 @@ class HeadlessTarget:
         self._on_view = on_view
         self._phase, self._problem = Phase.CONNECTING, ""
         self.recorder: Recorder | None = None
-        if root is not None:
+        if recordings_folder is not None:
             self.recorder = Recorder(
-                root,
+                recordings_folder,
                 target.name,
                 interval_s=interval_s,
                 redact=redact,
-                payloads=payloads,
+                record_payloads=record_payloads,
                 environment=target.environment,
                 rows_files=True,
             )
-        self._poller = HeadlessPoller(target, layouts, interval_s=interval_s, opened=self._watch_operations)
+        self._poller = HeadlessPoller(target, configured, interval_s=interval_s, on_open=self._watch_operations)
         self._poller.start(self._handle_source_update)
 
     @property
-    def status(self) -> RecordingStatus:
+    def status(self) -> TargetRecordingStatus:
         recording = RecorderStatus() if self.recorder is None else self.recorder.status
-        return RecordingStatus(self._target.name, self._phase, self._problem, recording, self._missing)
+        return TargetRecordingStatus(self._target.name, self._phase, self._problem, recording, self._missing)
 
-    def close(self, reason: str) -> RecordingStatus:
+    def close(self, reason: str) -> TargetRecordingStatus:
         """Stop polling and seal the segment. Waits a few seconds at most."""
         self._poller.close()
         if self.recorder is not None:

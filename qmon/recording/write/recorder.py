@@ -6,6 +6,7 @@ the reason, and polling continues.
 
 from __future__ import annotations
 
+import importlib.util
 import logging
 import queue
 import secrets
@@ -35,7 +36,6 @@ from qmon.recording.times import local_zone
 from qmon.recording.write.operations_watch import OperationsWatch
 from qmon.recording.write.recovery import salvage_segments
 from qmon.recording.write.rolling_writer import RollingWriter
-from qmon.recording.write.rows_files import write_rows_if_possible
 from qmon.recording.write.segment_writer import CannotWrite
 
 
@@ -113,11 +113,11 @@ class Recorder:
     These three methods may be called from any thread.
 
     Args:
-        root: the folder of all recordings.
+        recordings_folder: the folder of all recordings.
         target: the target's name, free of secrets.
         interval_s: requested seconds between polls.
         redact: applies the configured redaction to statements and payloads.
-        payloads: also record payloads and last errors of messages.
+        record_payloads: also record payloads and last errors of messages.
         environment: the target's environment, such as ``prod``.
         rows_files: also write a Parquet file for each sealed segment, if pyarrow is installed. Needs 100 MB of memory.
         clock: seconds since the epoch.
@@ -128,12 +128,12 @@ class Recorder:
 
     def __init__(
         self,
-        root: Path,
+        recordings_folder: Path,
         target: str,
         *,
         interval_s: float,
         redact: Callable[[str], str] = lambda text: text,
-        payloads: bool = False,
+        record_payloads: bool = False,
         environment: str = "",
         rows_files: bool = False,
         clock: Callable[[], float] = time.time,
@@ -148,17 +148,17 @@ class Recorder:
             target, "", "", __version__, local_zone(), interval_s, clock(), socket.gethostname(), environment
         )
         try:
-            for found in salvage_segments(root):
+            for found in salvage_segments(recordings_folder):
                 _LOG.warning(
                     "an earlier recorder did not close %s; %s lines were recovered",
                     found.path or RecorderText.ITS_FILE,
                     found.lines,
                 )
             self._writer = RollingWriter(
-                root,
+                recordings_folder,
                 secrets.token_hex(6),
                 session,
-                recording_cover(redact, payloads=payloads),
+                recording_cover(redact, payloads=record_payloads),
                 on_sealed=write_rows_if_possible if rows_files else None,
             )
             self._writer.open_segment(clock(), ())
@@ -299,3 +299,25 @@ def _verdicts_to_record(queue: QueueView, sampled_at: float) -> _QueueVerdicts:
 def verdicts_for_queue(queue: QueueView) -> tuple[Verdict, ...]:
     """Return the verdicts of a queue, worst first."""
     return queue.verdicts or (queue.verdict,)
+
+
+_ROWS_FILE_PACKAGES: Final = ("pyarrow", "numpy")
+
+# Recorders of many targets seal their segments at the same time. One conversion at a time leaves time for polls.
+_ROWS_FILE_LOCK: Final = threading.Lock()
+
+
+def write_rows_if_possible(segment: Path) -> None:
+    """Write the Parquet file of a sealed segment. Without pyarrow, or if the disk fails, there is no file.
+
+    The pipeline then reads the segment itself, so an error is only logged.
+    """
+    if any(importlib.util.find_spec(name) is None for name in _ROWS_FILE_PACKAGES):
+        return
+    from qmon.recording.figure_rows.rows_file import write_rows_file
+
+    with _ROWS_FILE_LOCK:
+        try:
+            write_rows_file(segment)
+        except OSError as problem:
+            _LOG.warning("cannot write the Parquet file of %s: %s", segment, problem)

@@ -40,12 +40,12 @@ class RecordingSource:
     def start(self, sink: Sink) -> None:
         """Start the source. ``sink`` gets every snapshot and phase change."""
 
-        def both(event: Event) -> None:
+        def record_and_forward(event: Event) -> None:
             if isinstance(event, SourceState):
                 self._recorder.record_state(event)
             sink(event)
 
-        self._source.start(both)
+        self._source.start(record_and_forward)
 
     def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
         """Poll as soon as the current poll has ended."""

@@ -113,7 +113,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
             yield Lines(id="act-problem", most=2)
             with Horizontal(id="act-buttons"):
                 yield Lines(id="act-hint")
-                yield Button(VERBS[self._request.kind], hot=True, id="act-do")
+                yield Button(VERBS[self._request.kind], changes_data=True, id="act-do")
                 yield Button("Cancel", id="act-close")
 
     def on_mount(self) -> None:
@@ -159,7 +159,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
     @on(Cycle.Changed)
     @on(Input.Blurred, "Input.choice")
     @on(Input.Submitted, "Input.choice")
-    def _changed(self) -> None:
+    def _replan_if_changed(self) -> None:
         if self.step in (DialogStep.PLANNING, DialogStep.REFUSED, DialogStep.CONFIRM):
             now = self._current_request()
             if now != self._request:
@@ -186,7 +186,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         if self._prepared is None or plan is None or self._action_task is None or self.step is not DialogStep.CONFIRM:
             return
         if self._current_request() != self._request:
-            self._changed()
+            self._replan_if_changed()
             return
         reason, typed = (self.query_one(f"#act-{name} Input", Input) for name in ("reason", "typed"))
         name = self.app.confirmation_name(plan.queue)
@@ -312,7 +312,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         self._draw_hint()
 
     @on(Button.Pressed, "#act-do")
-    def _confirmed(self) -> None:
+    def _run_pressed(self) -> None:
         self._start_applying()
 
     @on(Button.Pressed, "#act-close")

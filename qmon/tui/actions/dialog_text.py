@@ -15,8 +15,8 @@ from qmon.tui.actions.plan_text import VERBS, can_undo, left_out_lines, plan_lin
 from qmon.tui.actions.request import ActionRequest
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.screen_texts import ScreenText
+from qmon.tui.shown_state import Shown
 from qmon.tui.spans import LABEL_CELLS, Line, LinePart, Span, entry_lines, spread_parts
-from qmon.tui.status import Shown
 
 _FIGURES: Final = (
     ("ready", "ready"),

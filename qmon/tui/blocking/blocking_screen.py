@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from textual import on
@@ -10,17 +10,19 @@ from textual.app import ComposeResult
 
 from qmon.model import formatting
 from qmon.model.operation_records import OperationResult
+from qmon.model.samples.deadlock_samples import BlockedReport
 from qmon.model.texts import Text
 from qmon.model.waits.lock_chains import LockChainLine, LockChains
 from qmon.monitor.source import Focus
-from qmon.tui import keys
+from qmon.tui import figures, keys
 from qmon.tui.actions.availability import read_only_reason
 from qmon.tui.actions.request import ActionRequest, end_session_request
-from qmon.tui.blocking import reports, tree
+from qmon.tui.blocking import tree
+from qmon.tui.sanitize import clean
 from qmon.tui.shared.dashboard_screen import DashboardScreen
 from qmon.tui.shared.text_dialog import TextDialog
-from qmon.tui.spans import Line, entry_lines
-from qmon.tui.status import Shown
+from qmon.tui.shown_state import Shown
+from qmon.tui.spans import Line, cut_line, entry_lines
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
@@ -64,7 +66,7 @@ class BlockingScreen(DashboardScreen):
         self.set_class(bool(blocked), "-reported")
         most = 6 if self.size.height >= 32 else 2
         self.query_one("#reports", Lines).show(
-            lambda cells, rows: reports.report_lines(blocked, cells, min(rows, most)), stale=stale
+            lambda cells, rows: blocked_report_lines(blocked, cells, min(rows, most)), stale=stale
         )
 
     def _chains(self, shown: Shown) -> LockChains:
@@ -88,7 +90,7 @@ class BlockingScreen(DashboardScreen):
         )
 
         found = shown.view.server.blocked if shown.view is not None else ()
-        self.show_heading("reports-heading", "reported by the server", reports.reports_summary(found))
+        self.show_heading("reports-heading", "reported by the server", blocked_reports_summary(found))
 
     def required_focus(self) -> Focus:
         """Return a focus that makes the source read full statements."""
@@ -118,21 +120,21 @@ class BlockingScreen(DashboardScreen):
         self.app.source.poll_now()
 
     @on(Grid.Opened)
-    def _opened(self, message: Grid.Opened) -> None:
+    def _open_row(self, message: Grid.Opened) -> None:
 
         place = self._selected_session()
         if place is None:
             return
         session = place.session
 
-        def then(end: bool | None) -> None:  # the cursor may have moved to another session
+        def end_if_chosen(end: bool | None) -> None:  # the cursor may have moved to another session
             why = read_only_reason(self.app.runner, self.app.shown.view)
             if end and why is not None:
                 self.app.notify_briefly(why)
             elif end:
                 self.open_action_dialog(end_session_request(session.session, session.started_at))
 
-        self.app.push_screen(SessionDetails(lambda: self._newest_version(place), place), then)
+        self.app.push_screen(SessionDetails(lambda: self._newest_version(place), place), end_if_chosen)
 
     def _newest_version(self, place: LockChainLine) -> LockChainLine | None:
         """Return the same session in its newest state, or ``None`` if it neither waits nor blocks any more."""
@@ -153,9 +155,51 @@ class SessionDetails(TextDialog):
     def __init__(self, newest: Callable[[], LockChainLine | None], place: LockChainLine) -> None:
         """``newest``: returns the session in its newest state, or ``None`` if it neither waits nor blocks any more."""
 
-        def written(cells: int) -> list[Line]:
+        def render_details(cells: int) -> list[Line]:
             now = newest()
             over = [] if now is not None else entry_lines("over", BlockingScreenText.OVER, cells)
             return [*over, *tree.detail_lines(now or place, cells)]
 
-        super().__init__(written, BlockingScreenText.DETAIL_KEYS)
+        super().__init__(render_details, BlockingScreenText.DETAIL_KEYS)
+
+
+class ReportText(Text):
+    """The texts about the reports."""
+
+    THE_LAST = "the last {count}"
+    WAITED = "waited {duration} for"
+
+
+def blocked_reports_summary(reports: Sequence[BlockedReport]) -> str:
+    """Return the text for the panel's title."""
+    return ReportText.THE_LAST.render(count=len(reports)) if len(reports) > 1 else ""
+
+
+def blocked_report_lines(reports: Sequence[BlockedReport], cells: int, rows: int) -> list[Line]:
+    """Return the panel in at most ``rows`` lines."""
+    out: list[Line] = []
+    for report in reports:
+        when = figures.moment_text(report.at, seconds=True)
+        who = f"session {report.session}{_application_suffix(report.application)}"
+        whom = f"session {report.blocker}{_application_suffix(report.blocker_application)}"
+        out.append(
+            cut_line(
+                (
+                    (f" {when} ", "muted"),
+                    (who, "strong"),
+                    (f" {ReportText.WAITED.render(duration=formatting.duration(report.waited_s))} ", "text"),
+                    (whom, "strong"),
+                    (f", {clean(report.blocker_state)}" if report.blocker_state else "", "accent"),
+                ),
+                cells,
+            )
+        )
+        said = " ".join(report.statement.split()), " ".join(report.blocker_statement.split())
+        told = f"{clean(said[0])} · {clean(said[1])}" if said[1] else clean(said[0])
+        if told:
+            out.append(cut_line(((f" {told}", "muted"),), cells))
+    return out[:rows]
+
+
+def _application_suffix(application: str) -> str:
+    return f" ({clean(application)})" if application else ""

@@ -9,7 +9,7 @@ from qmon.model.samples.polled_samples import BlockingSample
 from qmon.model.snapshot import SESSIONS_PROBE
 from qmon.model.texts import Text
 from qmon.model.view import View
-from qmon.model.waits.lock_chains import LockChainLine, LockChains, Role, SessionKey
+from qmon.model.waits.lock_chains import LockChainLine, LockChains, LockRole, SessionKey
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.screen_texts import ScreenText
@@ -139,11 +139,11 @@ COLUMNS: Final = (
 )
 
 STATES: Final = {
-    Role.IDLE: ("idle in transaction", "alarm"),
-    Role.PREPARED: ("prepared", "alarm"),
-    Role.RUNNING: ("running", "accent"),
-    Role.CYCLE: ("in a cycle", "alarm"),
-    Role.WAITING: ("waiting", "text"),
+    LockRole.IDLE: ("idle in transaction", "alarm"),
+    LockRole.PREPARED: ("prepared", "alarm"),
+    LockRole.RUNNING: ("running", "accent"),
+    LockRole.CYCLE: ("in a cycle", "alarm"),
+    LockRole.WAITING: ("waiting", "text"),
 }
 
 
@@ -203,7 +203,7 @@ def _row(place: LockChainLine, key: str) -> GridRow:
         key,
         (
             (_tree_text(place), "strong" if place.is_head else "text"),
-            (_state_text(s) if place.role is Role.RUNNING else state, tone),
+            (_state_text(s) if place.role is LockRole.RUNNING else state, tone),
             (formatting.count(place.blocks) if place.blocks else "", "alarm" if place.is_head else "text"),
             (
                 formatting.duration(s.waiting_s)
@@ -315,13 +315,13 @@ def panel_lines(place: LockChainLine | None, cells: int, rows: int) -> list[Line
 def _situation_text(place: LockChainLine) -> str:
     s = place.session
     parts = []
-    if place.role is Role.IDLE:
+    if place.role is LockRole.IDLE:
         parts.append(BlockingText.IDLE.render(state=s.state, time=_duration_suffix(s.state_s)))
-    elif place.role is Role.PREPARED:
+    elif place.role is LockRole.PREPARED:
         parts.append(BlockingText.PREPARED)
-    elif place.role is Role.CYCLE:
+    elif place.role is LockRole.CYCLE:
         parts.append(BlockingText.CYCLE)
-    elif place.role is Role.RUNNING:
+    elif place.role is LockRole.RUNNING:
         undone = "" if s.undone is None else BlockingText.AND_ROLLED_BACK.render(share=formatting.percent(s.undone))
         parts.append(
             BlockingText.RUNNING.render(state=_state_text(s), time=_duration_suffix(s.state_s), rollback=undone)

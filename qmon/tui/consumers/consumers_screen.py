@@ -18,8 +18,8 @@ from qmon.tui.consumers import consumer_rows
 from qmon.tui.sanitize import clean
 from qmon.tui.shared.queue_detail import QueueDetailScreen
 from qmon.tui.shared.text_dialog import TextDialog
+from qmon.tui.shown_state import Shown
 from qmon.tui.spans import Line, LinePart
-from qmon.tui.status import Shown
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
@@ -111,7 +111,7 @@ class ConsumersScreen(QueueDetailScreen):
         return Focus(rows_of=self.queue, visible=frozenset({self.queue}), consumers=True, blocking=True)
 
     @on(Grid.Opened)
-    def _opened(self, message: Grid.Opened) -> None:
+    def _open_row(self, message: Grid.Opened) -> None:
         consumer = next((each for each in self.found.consumers if each.key == message.key), None)
         if consumer is not None:
             self.app.push_screen(ConsumerDetails(self, consumer))

@@ -70,9 +70,9 @@ class FailureReading:
         self._has_ended = page.next is None or len(self._pages) >= MOST_PAGES
         self.listing = _NEWEST if self._has_ended else replace(_NEWEST, after=page.next)
         if self._has_ended or self.failures is None or not self.failures.complete:
-            self.failures = self._joined()
+            self.failures = self._join_pages()
 
-    def _joined(self) -> Failures:
+    def _join_pages(self) -> Failures:
         first_at = self._pages[0][2]
         # The ages of later pages refer to later polls. A message that moved to a later page counts once.
         messages = {

@@ -21,8 +21,8 @@ from qmon.tui.message.message_screen import MessageScreen
 from qmon.tui.sanitize import clean
 from qmon.tui.screen_texts import ScreenText
 from qmon.tui.shared.queue_detail import QueueDetailScreen
+from qmon.tui.shown_state import Shown
 from qmon.tui.spans import LinePart, entry_lines
-from qmon.tui.status import Shown
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
@@ -189,7 +189,7 @@ class FailuresScreen(QueueDetailScreen):
         self.redraw()
 
     @on(Grid.Opened)
-    def _opened(self) -> None:
+    def _open_row(self) -> None:
         """Open the newest message of the group. ``[`` and ``]`` go to its other messages."""
         if (group := self.selected_group) is not None:
             self.app.push_screen(MessageScreen(self.queue, group.messages, 0, self._reading.listing))

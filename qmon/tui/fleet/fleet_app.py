@@ -24,7 +24,7 @@ from qmon.monitor.alerting import FleetAlerting
 from qmon.monitor.source import Focus, Phase, SourceState
 from qmon.tui import keys
 from qmon.tui.app import QmonApp
-from qmon.tui.fleet import health
+from qmon.tui.fleet import target_health
 from qmon.tui.member import DashboardTarget, Member
 from qmon.tui.palette_items import PaletteItem, PaletteText
 from qmon.tui.sanitize import clean, shorten
@@ -99,7 +99,7 @@ class FleetApp(QmonApp):
     def fleet_header(self, now: float, cells: int) -> Line:
         """Return the number of targets by health, and whether the display is frozen."""
         right = [LinePart.from_text("◇ frozen ", "accent")] if self.shown.frozen else []
-        left = health.counts_line([*self.members.values()], now, cells - 10 * len(right))
+        left = target_health.counts_line([*self.members.values()], now, cells - 10 * len(right))
         return spread_parts([LinePart(left)], right, cells)
 
     def start_sources(self) -> None:
@@ -240,7 +240,7 @@ class FleetApp(QmonApp):
                 f"target:{each.name}",
                 "",
                 each.name,
-                FleetText.GO_TO_TARGET.render(health=health.health_text(each, now)),
+                FleetText.GO_TO_TARGET.render(health=target_health.health_text(each, now)),
                 "Targets",
                 partial(self.go_to_target, each.name),
             )

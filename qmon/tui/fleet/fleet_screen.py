@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual import getters
 
-from qmon.tui.fleet import health
+from qmon.tui.fleet import target_health
 from qmon.tui.fleet.fleet_app import FleetApp
 from qmon.tui.member import Member
 from qmon.tui.shared.dashboard_screen import DashboardScreen
@@ -17,14 +17,14 @@ class FleetScreen(DashboardScreen):
     app = getters.app(FleetApp)
 
     def on_mount(self) -> None:
-        self.watch(self.app, "changes", self._changed, init=False)
+        self.watch(self.app, "changes", self._figures_changed, init=False)
 
-    def _changed(self) -> None:
+    def _figures_changed(self) -> None:
         if self in self.app.screen_stack:
             self.redraw()
 
     def _shown_changed(self) -> None:
-        """Draw the alerts and the frozen badge. ``_changed`` handles new figures."""
+        """Draw the alerts and the frozen badge. ``_figures_changed`` handles new figures."""
         if self in self.app.screen_stack and self.is_mounted and self.app.is_running:
             self._draw_frame(self.app.shown, self.app.clock())
 
@@ -43,6 +43,6 @@ class FleetScreen(DashboardScreen):
 
     def show_summary(self, now: float) -> list[Member]:
         """Draw the summary line. Return the targets, worst first."""
-        ranked = health.rank_members(self.app.members.values(), now)
-        self.query_one("#summary", Lines).show(lambda cells, _: [health.fleet_summary_line(ranked, now, cells)])
+        ranked = target_health.rank_members(self.app.members.values(), now)
+        self.query_one("#summary", Lines).show(lambda cells, _: [target_health.fleet_summary_line(ranked, now, cells)])
         return ranked

@@ -19,8 +19,8 @@ from qmon.tui.plots.cells import join_spans
 from qmon.tui.plots.range_plot import SCALE_CELLS
 from qmon.tui.sanitize import clean, pad, shorten
 from qmon.tui.screen_texts import ScreenText
+from qmon.tui.shown_state import Shown
 from qmon.tui.spans import Line, LinePart, Span, cut_line, fit_parts, spread_parts
-from qmon.tui.status import Shown
 
 
 class HistoryPanelText(Text):

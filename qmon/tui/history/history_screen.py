@@ -25,8 +25,8 @@ from qmon.tui.past_reader import MarkFound, PastRead, PastReader, PastRequest
 from qmon.tui.plots.range_plot import SCALE_CELLS, draw_cursor, range_plot_lines
 from qmon.tui.sanitize import clean
 from qmon.tui.shared import topics
+from qmon.tui.shown_state import Shown
 from qmon.tui.spans import Line, wrap_text
-from qmon.tui.status import Shown
 from qmon.tui.themes import is_plain
 from qmon.tui.widgets.lines import Lines
 from qmon.tui.widgets.plot_panel import PlotPanel
@@ -167,7 +167,9 @@ class HistoryScreen(OperationsReading):
             at, self._choose_event_at = self._choose_event_at, None
             near = [e for e in self.plot_events if e.at - 1 <= at <= e.until_at + 1]
             self.chosen_event = max(
-                near, key=lambda e: (e.is_operation and abs(e.at - at) < 1, e.at), default=self.chosen_event
+                near,
+                key=lambda event: (event.is_operation and abs(event.at - at) < 1, event.at),
+                default=self.chosen_event,
             )
             self.cursor_at = at
         self.redraw()
@@ -188,9 +190,9 @@ class HistoryScreen(OperationsReading):
         """Redraw, because the number of steps that fit has changed."""
         self.redraw()
 
-    def resumed(self) -> None:
+    def prepare_to_show(self) -> None:
         """Show the requested moment, if there is one."""
-        super().resumed()
+        super().prepare_to_show()
         if (at := self.app.history_moment) is not None:
             self.app.history_moment = self.chosen_event = self.marked_at = None
             self.range.show_around(at, self._step_count)

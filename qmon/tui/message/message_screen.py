@@ -25,7 +25,7 @@ from qmon.tui.message.payload import ShownPayload, payload_text
 from qmon.tui.sanitize import clean, clean_uncached
 from qmon.tui.screen_texts import ScreenText
 from qmon.tui.shared.dashboard_screen import DashboardScreen
-from qmon.tui.status import Shown
+from qmon.tui.shown_state import Shown
 from qmon.tui.widgets.dialog import leave_screen
 from qmon.tui.widgets.grid_table import Table
 from qmon.tui.widgets.lines import Lines
@@ -79,7 +79,7 @@ class MessageScreen(DashboardScreen):
         self, queue: str, listed: Sequence[MessageSample], at: int, listing: PageRequest | None = None
     ) -> None:
         super().__init__()
-        self._listing = listing
+        self._page_request = listing
         self._queue, self._listed, self._list_index = queue, tuple(listed), at
         self._found: Message | None = None
         self._payload: ShownPayload | None = None
@@ -204,7 +204,7 @@ class MessageScreen(DashboardScreen):
 
     def required_focus(self) -> Focus:
         """Return a focus that polls the list, so that the state of the message stays current."""
-        return Focus(rows_of=self._queue, listing=self._listing, visible=frozenset({self._queue}))
+        return Focus(rows_of=self._queue, listing=self._page_request, visible=frozenset({self._queue}))
 
     # ---------------------------------------------------------------------------------------------------------- keys
 

@@ -19,7 +19,7 @@ from qmon.tui.operations.reading_screen import OperationsReading
 from qmon.tui.sanitize import clean
 from qmon.tui.screen_texts import ScreenText
 from qmon.tui.shared.text_dialog import TextDialog
-from qmon.tui.status import Shown
+from qmon.tui.shown_state import Shown
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
@@ -104,17 +104,18 @@ class OperationsScreen(OperationsReading):
         self.read_operations()
 
     @on(Grid.Opened)
-    def _opened(self, message: Grid.Opened) -> None:
+    def _open_row(self, message: Grid.Opened) -> None:
 
         each = self._selected_operation()
 
-        def then(undo: bool | None) -> None:
+        def undo_if_chosen(undo: bool | None) -> None:
             if undo:
                 self.action_act("undo")
 
         if each is not None:
             self.app.push_screen(
-                OperationDetails(self._newest_version, each, undoable="undo" not in self.disabled_reasons()), then
+                OperationDetails(self._newest_version, each, undoable="undo" not in self.disabled_reasons()),
+                undo_if_chosen,
             )
 
     def _newest_version(self, shown: Operation) -> Operation:

@@ -51,8 +51,8 @@ class OperationsReading(DashboardScreen):
         """The operations of the first target; ``None`` before the first read."""
         return self._found.get(self.targets[0].name)
 
-    def resumed(self) -> None:
-        super().resumed()
+    def prepare_to_show(self) -> None:
+        super().prepare_to_show()
         self.read_operations()
 
     def tick(self) -> None:

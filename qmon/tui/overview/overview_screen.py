@@ -19,13 +19,13 @@ from qmon.monitor.source import Focus, Phase
 from qmon.tui import keys
 from qmon.tui.overview import anomalies, broker_panel, causes
 from qmon.tui.overview import queue_rows as overview
-from qmon.tui.overview.arranged_screen import ArrangedScreen
 from qmon.tui.overview.panels import target_lines, why_lines
+from qmon.tui.overview.queue_list_screen import QueueListScreen
 from qmon.tui.overview.summary import summary_line
-from qmon.tui.overview.trends import span_text, trend_lines
+from qmon.tui.overview.trend_panel import span_text, trend_lines
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.shared.header import waiting_lines
-from qmon.tui.status import Freshness, Shown
+from qmon.tui.shown_state import Freshness, Shown
 from qmon.tui.themes import is_plain
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
@@ -53,7 +53,7 @@ class _RankedView:
     causes: tuple[SharedCause, ...]
 
 
-class OverviewScreen(ArrangedScreen):
+class OverviewScreen(QueueListScreen):
     """All queues of the target."""
 
     NAME = "overview"
@@ -108,7 +108,7 @@ class OverviewScreen(ArrangedScreen):
         self.grid.use_columns(self.columns)
         proofs, groups = causes.own_proofs(ranked.causes, kept), group_views(view.queues)
         rows = overview.rows_for(kept, self.size.width, self.unusual, self._row_cache, groups, proofs)
-        rows = self.row_arranger.arrange_rows(rows, self.usual_columns, self.columns, view.queue)
+        rows = self.row_arranger.arrange_rows(rows, self.base_columns, self.columns, view.queue)
         self.grid.show(rows, sorted_by=self.sorted_by, stale=stale, empty=empty)
         self._draw_broker(view, stale=stale)
         self._draw_selected(view, stale=stale, lost=_lost_verdict(shown))
@@ -187,7 +187,7 @@ class OverviewScreen(ArrangedScreen):
         self.focus_source()
 
     @on(Grid.Opened)
-    def _opened(self, message: Grid.Opened) -> None:
+    def _open_row(self, message: Grid.Opened) -> None:
         self.app.selected = message.key
         self.app.switch_mode("queue")
 
@@ -213,12 +213,12 @@ class OverviewScreen(ArrangedScreen):
         self.app.count_exactly(self.grid.cursor)
 
     @property
-    def usual_columns(self) -> tuple[GridColumn, ...]:
+    def base_columns(self) -> tuple[GridColumn, ...]:
         return overview.COLUMNS if self.unusual is None else overview.WITH_USUAL
 
-    def resumed(self) -> None:
+    def prepare_to_show(self) -> None:
         """Put the cursor on the queue that was last shown on another screen."""
-        super().resumed()
+        super().prepare_to_show()
         if self.app.selected is not None:
             self.grid.select(self.app.selected)
 

@@ -178,7 +178,7 @@ def is_chosen_list(queue: QueueView, listing: PageRequest | None, fixed: str) ->
     return bool(fixed) or read == listing or (listing is None and read == default_listing(queue.layout))
 
 
-def count_text(queue: QueueView, page: PageSample, lists: MessageLists | None, shown: int, listed: int) -> str:
+def page_count_text(queue: QueueView, page: PageSample, lists: MessageLists | None, shown: int, listed: int) -> str:
     """Return a text with the position, total, page and order of a list, and which messages may be missing.
 
     ``lists``: the lists in which the page was chosen; ``None`` for a recorded page. ``shown``: how many of the

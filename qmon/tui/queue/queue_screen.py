@@ -19,7 +19,7 @@ from qmon.monitor.source import Focus
 from qmon.operate.plan.selection import STATES
 from qmon.tui import keys
 from qmon.tui.message.message_screen import MessageScreen
-from qmon.tui.overview.trends import span_text
+from qmon.tui.overview.trend_panel import span_text
 from qmon.tui.plots.history_series import peak_value
 from qmon.tui.plots.throughput import throughput_lines
 from qmon.tui.queue import message_lists as lists
@@ -31,8 +31,8 @@ from qmon.tui.screen_texts import ScreenText
 from qmon.tui.shared import topics
 from qmon.tui.shared.dashboard_screen import DashboardScreen
 from qmon.tui.shared.header import waiting_lines
+from qmon.tui.shown_state import Shown
 from qmon.tui.spans import Line
-from qmon.tui.status import Shown
 from qmon.tui.themes import is_plain
 from qmon.tui.waits import horizon_panel
 from qmon.tui.widgets.filter_bar import filter_items
@@ -133,18 +133,22 @@ class QueueScreen(DashboardScreen):
             self.query_one(id, Lines).show(writer, stale=stale)
 
     @property
-    def _listing(self) -> PageRequest | None:
+    def _page_request(self) -> PageRequest | None:
         """The chosen page; ``None`` if the user has chosen no list."""
         return None if self.app.fixed_reason else self.lists.listing_for(self.app.selected)
 
     @property
     def _row_order(self) -> tuple[str, bool]:
         """The sort column, and whether the order is descending."""
-        return messages.DEFAULT_SORT if self._listing is None and self.sorted_by == lists.LIST_ORDER else self.sorted_by
+        return (
+            messages.DEFAULT_SORT
+            if self._page_request is None and self.sorted_by == lists.LIST_ORDER
+            else self.sorted_by
+        )
 
     def _read_messages(self, found: QueueView) -> tuple[MessageSample, ...] | None:
         """Return the messages of the chosen list; ``None`` if they have not been read."""
-        return found.messages if lists.is_chosen_list(found, self._listing, self.app.fixed_reason) else None
+        return found.messages if lists.is_chosen_list(found, self._page_request, self.app.fixed_reason) else None
 
     def _draw_rows(self, found: QueueView, *, stale: bool) -> None:
         listed = [m for m in self._read_messages(found) or () if not self.stuck_only or found.is_stuck(m)]
@@ -167,14 +171,14 @@ class QueueScreen(DashboardScreen):
 
         The list never gets lower while it is on screen, so that the plot does not jump when messages come and go.
         """
-        shown = (name, self._listing.state if self._listing is not None else None)
+        shown = (name, self._page_request.state if self._page_request is not None else None)
         least = self._most_rows[1] if self._most_rows[0] == shown else _MIN_ROWS
         self._most_rows = (shown, max(least, len(self.grid.row_keys)))
         self.grid.styles.max_height = None if self.has_class("-folded") else 1 + self._most_rows[1]
 
     def _empty_text(self, found: QueueView, any_listed: bool) -> str:
         """Return why the table is empty."""
-        listing = self._listing
+        listing = self._page_request
         probes = ("messages",) if listing is None else ("messages_page", "group_page")
         failed = next((f.text for f in found.failures if is_probe_of(f.probe, probes)), None)
         if failed is not None:
@@ -208,7 +212,7 @@ class QueueScreen(DashboardScreen):
 
     def _rows_heading(self, found: QueueView) -> tuple[str, str]:
         """Return the title of the rows and their number."""
-        listing, listed = self._listing, self._read_messages(found) or ()
+        listing, listed = self._page_request, self._read_messages(found) or ()
         page = lists.shown_page(found, listing, self.app.fixed_reason)
         if page is None and listing is not None:
             return lists.TITLES[listing.state], ""
@@ -218,7 +222,7 @@ class QueueScreen(DashboardScreen):
             return title, "" if self._read_messages(found) is None else lists.first_list_count_text(
                 found, title, shown, len(listed)
             )
-        count = lists.count_text(found, page, None if listing is None else self.lists, shown, len(listed))
+        count = lists.page_count_text(found, page, None if listing is None else self.lists, shown, len(listed))
         if by := self._row_order[0]:
             count = QueueScreenText.SORTED_BY.render(messages=count, column=by)
         return lists.TITLES[page.listing.state], count
@@ -226,13 +230,13 @@ class QueueScreen(DashboardScreen):
     def required_focus(self) -> Focus:
         shown = self.app.selected
         visible = frozenset() if shown is None else frozenset({shown})
-        return Focus(rows_of=shown, listing=self._listing, visible=visible)
+        return Focus(rows_of=shown, listing=self._page_request, visible=visible)
 
     def current_queue(self) -> QueueView | None:
         """Return this queue, with the last messages if messages are polled less often."""
         view = self.app.shown.view
         found = view.queue(self.app.selected) if view is not None and self.app.selected is not None else None
-        return None if found is None else self.lists.fill_messages(found, self._listing)
+        return None if found is None else self.lists.fill_messages(found, self._page_request)
 
     def help_topics(self) -> list[topics.TopicGroup]:
         """Add the figures of the queue."""
@@ -283,13 +287,13 @@ class QueueScreen(DashboardScreen):
             self.app.notify_briefly(left_out)
         self.marks.clear()
         self.stuck_only, self.filter_text = False, ""
-        self.sorted_by = messages.DEFAULT_SORT if self._listing is None else lists.LIST_ORDER
+        self.sorted_by = messages.DEFAULT_SORT if self._page_request is None else lists.LIST_ORDER
         self._reload_list()
 
     def action_turn(self, by: int) -> None:
         """Go to the next or previous page of the list."""
         found, why = self.current_queue(), self.disabled_reasons().get("next-page", "")
-        page = None if found is None else lists.shown_page(found, self._listing, self.app.fixed_reason)
+        page = None if found is None else lists.shown_page(found, self._page_request, self.app.fixed_reason)
         if not why and found is not None:
             listed = len(self._read_messages(found) or ())
             why = QueueScreenText.PAGE_NOT_READ if page is None else self.lists.turn_page(page, listed, by)
@@ -303,13 +307,13 @@ class QueueScreen(DashboardScreen):
         self.redraw()
 
     @on(Grid.Beyond)
-    def _beyond(self, message: Grid.Beyond) -> None:
-        if self._listing is not None:
+    def _turn_page(self, message: Grid.Beyond) -> None:
+        if self._page_request is not None:
             self.action_turn(message.direction)
 
     def action_sort(self) -> None:
         """Sort by the next column. After the last column, return a page to the order of its list."""
-        if self._listing is not None and self.sorted_by[0] == self.SORT_COLUMNS[-1]:
+        if self._page_request is not None and self.sorted_by[0] == self.SORT_COLUMNS[-1]:
             self.sorted_by = lists.LIST_ORDER
             self.redraw()
         else:
@@ -317,7 +321,7 @@ class QueueScreen(DashboardScreen):
 
     def action_reverse(self) -> None:
         """Reverse the order of the whole list. If the page is sorted by a column, reverse the order of the column."""
-        if self._listing is not None and self.sorted_by == lists.LIST_ORDER:
+        if self._page_request is not None and self.sorted_by == lists.LIST_ORDER:
             self.lists.reverse_order()
             self._reload_list()
         else:
@@ -325,7 +329,7 @@ class QueueScreen(DashboardScreen):
 
     def disabled_reasons(self) -> dict[str, str]:
         found = self.current_queue()
-        return super().disabled_reasons() | lists.disabled_list_keys(found, self._listing, self.app.fixed_reason)
+        return super().disabled_reasons() | lists.disabled_list_keys(found, self._page_request, self.app.fixed_reason)
 
     def action_neighbour(self, by: int) -> None:
         """Go to the next or previous queue by name."""
@@ -339,10 +343,10 @@ class QueueScreen(DashboardScreen):
         self.redraw()
 
     @on(Grid.Opened)
-    def _opened(self, message: Grid.Opened) -> None:
+    def _open_row(self, message: Grid.Opened) -> None:
         at = next((i for i, each in enumerate(self._listed_messages) if each.id == message.key), None)
         if at is not None and self.app.selected is not None:
-            self.app.push_screen(MessageScreen(self.app.selected, self._listed_messages, at, self._listing))
+            self.app.push_screen(MessageScreen(self.app.selected, self._listed_messages, at, self._page_request))
 
     def action_count_exactly(self) -> None:
         self.app.count_exactly(self.app.selected)

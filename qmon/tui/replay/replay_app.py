@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, cast
 
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
 from qmon.errors import BadInput
 from qmon.model.texts import Text
 from qmon.model.view import View
@@ -14,8 +18,9 @@ from qmon.recording.times import local_time, parse_moment
 from qmon.tui import keys
 from qmon.tui.app import QmonApp
 from qmon.tui.member import DashboardTarget
-from qmon.tui.replay.dialogs import GoTo
 from qmon.tui.sanitize import clean
+from qmon.tui.widgets.dialog import Dialog
+from qmon.tui.widgets.filter_bar import FilterBar
 
 
 class ReplayNotice(Text):
@@ -105,3 +110,23 @@ class ReplayApp(QmonApp, inherit_bindings=False):
                 self.notify_briefly(clean(str(problem)))
 
         self.push_screen(GoTo(), go)
+
+
+class GoToText(Text):
+    """The hint of the dialog."""
+
+    FORMS = "14:03:20 or 2026-11-21 14:03 or +5m · esc cancels"
+
+
+class GoTo(Dialog[str | None], inherit_bindings=False):
+    """Ask for a time. The result is the text, or ``None`` if nothing was typed or the dialog was cancelled."""
+
+    AUTO_FOCUS = "FilterBar"
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield FilterBar("go to", GoToText.FORMS)
+
+    @on(FilterBar.Done)
+    def _finish_with_text(self, message: FilterBar.Done) -> None:
+        self.finish(self.query_one(FilterBar).text.strip() or None if message.kept else None)

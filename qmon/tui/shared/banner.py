@@ -18,8 +18,8 @@ from qmon.tui import figures
 from qmon.tui.action_runner import BackgroundOperation
 from qmon.tui.sanitize import clean, shorten, text_width
 from qmon.tui.screen_texts import ScreenText
+from qmon.tui.shown_state import Shown
 from qmon.tui.spans import Line, LinePart, Span, fit_parts, line_width, wrap_text
-from qmon.tui.status import Shown
 
 if TYPE_CHECKING:
     from qmon.demo.story import TourStep

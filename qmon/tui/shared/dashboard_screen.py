@@ -28,7 +28,7 @@ from qmon.tui.shared import topics
 from qmon.tui.shared.banner import alert_lines, operation_lines, pause_lines, tour_lines
 from qmon.tui.shared.header import header_lines, heading_line
 from qmon.tui.shared.keybar import KeyLine
-from qmon.tui.status import Freshness, Shown
+from qmon.tui.shown_state import Freshness, Shown
 from qmon.tui.widgets.filter_bar import FilterBar
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.grid_table import Table
@@ -105,12 +105,12 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
     def on_mount(self) -> None:
         self.watch(self.app, "shown", self._shown_changed, init=False)
-        self.watch(self.app, "ticks", self._ticked, init=False)
+        self.watch(self.app, "ticks", self._tick_if_open, init=False)
         self.watch(self.app, "theme", self.redraw, init=False)
 
     def on_screen_resume(self) -> None:
         """Request the polls that this screen needs, and show figures that arrived while another screen was open."""
-        self.resumed()
+        self.prepare_to_show()
         self.focus_source()
         self.redraw()
 
@@ -120,7 +120,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         if dashboards[-1:] == [self]:
             self.app.focus_source(self.required_focus())
 
-    def resumed(self) -> None:
+    def prepare_to_show(self) -> None:
         """Prepare the screen before it is drawn, because it has come to the front. Subclasses override this.
 
         They do not define ``on_screen_resume``, because Textual calls that handler for each class that defines it.
@@ -130,7 +130,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         if self in self.app.screen_stack:
             self.redraw()
 
-    def _ticked(self) -> None:
+    def _tick_if_open(self) -> None:
         if self in self.app.screen_stack:
             self.tick()
 
@@ -283,7 +283,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
     def action_help(self) -> None:
         """Open the help. The help starts with the chosen column, the row under the cursor and the queue."""
-        from qmon.tui.shared.help import Help
+        from qmon.tui.shared.help_dialog import Help
 
         grid = next(iter(self.query(Grid)), None)
         column = grid.chosen_column if grid is not None else None
@@ -305,20 +305,20 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         """Open the list of available actions and queues, and run the chosen entry."""
         from qmon.tui.shared import palette
 
-        async def do(choice: PaletteItem | None) -> None:
+        async def run_choice(choice: PaletteItem | None) -> None:
             if choice is not None:
-                await choice.do()
+                await choice.run()
 
         off = self.disabled_reasons() | self.app.file_reasons
         actions = palette.action_items(self.active_bindings.values(), off, self.app.run_action)
 
         async def explain(topic: str) -> None:
-            from qmon.tui.shared.help import Help
+            from qmon.tui.shared.help_dialog import Help
 
             self.app.push_screen(Help([topics.word_topics(topic)]))
 
         places = [*self.palette_places(), *palette_items.word_items(explain)]
-        await self.app.push_screen(palette.Palette(actions, places), do)
+        await self.app.push_screen(palette.Palette(actions, places), run_choice)
 
     def palette_places(self) -> list[PaletteItem]:
         """Return the places in the palette for this screen."""
@@ -328,12 +328,12 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         """List the themes and use the theme that the user chooses."""
         from qmon.tui.shared import palette
 
-        async def do(choice: PaletteItem | None) -> None:
+        async def run_choice(choice: PaletteItem | None) -> None:
             if choice is not None:
-                await choice.do()
+                await choice.run()
 
         themes = palette.theme_items(self.app.theme, self.app.use_theme)
-        self.app.push_screen(palette.Palette(themes, [], prompt="theme", empty_text=DashboardText.NO_THEME), do)
+        self.app.push_screen(palette.Palette(themes, [], prompt="theme", empty_text=DashboardText.NO_THEME), run_choice)
 
     # ---------------------------------------------------------------------------------------------------- saving
 
@@ -373,11 +373,11 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     # ------------------------------------------------------------------------------------------ sort and filter
 
     def action_sort(self) -> None:
-        sorts = self.sort_columns()
+        sorts = self.sortable_columns()
         at = sorts.index(self.sorted_by[0]) if self.sorted_by[0] in sorts else -1
         self._sort_by(sorts[(at + 1) % len(sorts)])
 
-    def sort_columns(self) -> Sequence[str]:
+    def sortable_columns(self) -> Sequence[str]:
         """Return the columns that ``s`` cycles through."""
         return self.SORT_COLUMNS
 

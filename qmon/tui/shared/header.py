@@ -14,8 +14,8 @@ from qmon.monitor.source import Phase
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten, text_width
 from qmon.tui.screen_texts import ScreenText
+from qmon.tui.shown_state import Freshness, Shown
 from qmon.tui.spans import Line, LinePart, Span, cut_line, fit_parts, line_width, spread_parts, wrap_text
-from qmon.tui.status import Freshness, Shown
 
 
 class HeaderText(Text):

@@ -168,16 +168,16 @@ class Palette(Dialog[PaletteItem], inherit_bindings=False):
         self.query_one(Grid).show([_item_row(choice) for choice in kept], empty=self._empty_text)
 
     @on(FilterBar.Typed)
-    def _typed(self, message: FilterBar.Typed) -> None:
+    def _show_typed(self, message: FilterBar.Typed) -> None:
         self._show_matching(message.text)
         self.query_one(Grid).action_end(-1)  # the best entry is on top
 
     @on(FilterBar.Done)
-    def _done(self, message: FilterBar.Done) -> None:
+    def _choose_or_leave(self, message: FilterBar.Done) -> None:
         self._finish_with(self.query_one(Grid).cursor if message.kept else None)
 
     @on(Grid.Opened)
-    def _opened(self, message: Grid.Opened) -> None:
+    def _choose_clicked(self, message: Grid.Opened) -> None:
         self._finish_with(message.key)
 
     def _finish_with(self, id: str | None) -> None:

@@ -74,7 +74,7 @@ def to_csv(table: Table) -> str:
     return out.getvalue()
 
 
-def to_json(table: Table, target: str, screen: str, at: str) -> str:
+def table_to_json(table: Table, target: str, screen: str, at: str) -> str:
     """Return one JSON object with the target, the screen, the time, and the ``rows`` of the table."""
     found = {"target": target, "screen": screen, "at": at, "rows": table_records(table)}
     return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
@@ -123,7 +123,7 @@ class SaveDialog(Dialog[Path], inherit_bindings=False):
             ]
         )
 
-    def action_ending(self) -> None:
+    def action_next_extension(self) -> None:
         """Switch to the next extension."""
         bar = self.query_one(FilterBar)
         stem, now = bar.text, Path(bar.text).suffix
@@ -133,7 +133,7 @@ class SaveDialog(Dialog[Path], inherit_bindings=False):
         bar.open(stem + (following or self._endings[0]))
 
     @on(FilterBar.Done)
-    def _done(self, message: FilterBar.Done) -> None:
+    def _finish_with_path(self, message: FilterBar.Done) -> None:
         name = self.query_one(FilterBar).text.strip()
         self.finish(Path(name) if message.kept and name else None)
 
@@ -160,7 +160,7 @@ def ask_and_save(app: QmonApp, screen: str, table: Table | None, at: float | Non
             elif ending == ".csv":
                 text = to_csv(table)
             else:
-                text = to_json(table, target, screen, moment.isoformat(timespec="seconds"))
+                text = table_to_json(table, target, screen, moment.isoformat(timespec="seconds"))
             written = files.write_user_file(path, text)
         except BadInput as problem:
             app.notify(clean(str(problem)), severity="warning", timeout=15, markup=False)

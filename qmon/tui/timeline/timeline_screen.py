@@ -18,9 +18,9 @@ from qmon.tui.history.time_text import day_clock_text
 from qmon.tui.member import DashboardTarget
 from qmon.tui.operations.reading_screen import OperationsReading
 from qmon.tui.sanitize import clean
-from qmon.tui.status import Shown
+from qmon.tui.shown_state import Shown
+from qmon.tui.timeline.event_reader import EventsRead, EventsReader
 from qmon.tui.timeline.event_rows import COLUMNS, FLEET_COLUMNS, TargetEvent, event_row, searchable_text
-from qmon.tui.timeline.reader import EventsRead, EventsReader
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.grid_table import GridRow
@@ -74,9 +74,9 @@ class TimelineScreen(OperationsReading):
         yield Lines(id="timeline-heading")
         yield Grid(FLEET_COLUMNS if self.shows_all_targets else COLUMNS, id="timeline")
 
-    def resumed(self) -> None:
+    def prepare_to_show(self) -> None:
         """Read the first part of the recordings. This happens only once."""
-        super().resumed()
+        super().prepare_to_show()
         if self._reader is not None and not self._recorded:
             self._reader.read_more()
 
@@ -178,7 +178,7 @@ class TimelineScreen(OperationsReading):
             self.redraw()
 
     @on(Grid.Opened)
-    async def _opened(self, message: Grid.Opened) -> None:
+    async def _open_row(self, message: Grid.Opened) -> None:
         found = self._events.get(message.key)
         if found is not None:
             self.app.select_target(found.target)

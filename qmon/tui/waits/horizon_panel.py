@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from qmon.model import formatting
 from qmon.model.rates.queue_use import QueueUse
-from qmon.model.samples.horizon_samples import HolderKind, HorizonSample
+from qmon.model.samples.horizon_samples import HolderKind, HorizonSample, VersionStoreSample
 from qmon.model.snapshot import SESSIONS_PROBE
 from qmon.model.texts import Text
 from qmon.model.view import QueueView, View
@@ -14,7 +14,6 @@ from qmon.model.waits.horizon_holders import HolderText, long_holder, next_holde
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, Span, cut_line, entry_lines, fit_parts
-from qmon.tui.waits import version_store
 from qmon.tui.waits.usage_panel import per_pop_spans, queue_parts, trend_text
 
 _COSTS = 3
@@ -51,7 +50,7 @@ def horizon_lines(view: View | None, cells: int, rows: int) -> list[Line]:
     if holder is None:
         return [_no_holder_line(view, holders, cells)]
     out: list[Line] = [((" held by   ", "muted"), *_holder_line(holder, cells - 11))]
-    paid = version_store.cost_lines(view) if version_store.has_version_store(view) else cost_lines(view)
+    paid = version_store_cost_lines(view) if has_version_store(view) else dead_row_cost_lines(view)
     for index, line in enumerate(paid[: max(1, rows - 3)]):
         out.append(cut_line(((" costs     " if index == 0 else " " * 11, "muted"), *line), cells))
     out += entry_lines("once gone", gain_text(view, holders), cells, "strong", most=max(1, min(2, rows - len(out))))
@@ -60,13 +59,13 @@ def horizon_lines(view: View | None, cells: int, rows: int) -> list[Line]:
 
 
 def _no_holder_line(view: View, holders: Sequence[HorizonSample], cells: int) -> Line:
-    kept = version_store.has_version_store(view)
+    kept = has_version_store(view)
     words: str = HorizonText.NO_HOLDER_OF_VERSIONS if kept else HorizonText.NO_HOLDER
     if holders:
         words = HorizonText.NOT_FOR_LONG.render(holder=clean(short_holder_text(holders[0])))
     line: Line = ((f" {words}", "muted"),)
     return (
-        cut_line((*line, (" · ", "faint"), *version_store.size_spans(view.server.version_store)), cells)
+        cut_line((*line, (" · ", "faint"), *version_store_size_spans(view.server.version_store)), cells)
         if kept
         else line
     )
@@ -124,7 +123,7 @@ def _holder_line(holder: HorizonSample, cells: int) -> Line:
     return cut_line(spans, cells)
 
 
-def cost_lines(view: View) -> list[Line]:
+def dead_row_cost_lines(view: View) -> list[Line]:
     """Return the queues with the highest cost, each with its dead rows and the rows that a pop touches."""
     paying = [(q, q.use) for q in view.queues if q.use is not None and q.use.dead]
     paying.sort(key=lambda pair: _cost_key(pair[1]), reverse=True)
@@ -151,7 +150,57 @@ def gain_text(view: View, holders: Sequence[HorizonSample]) -> str:
     if after is not None and not partly:
         then = HorizonText.NEXT_HOLDER.render(holder=short_holder_text(after))
     key = HorizonText.END_KEY if holders[0].kind == HolderKind.SESSION else ""
-    if version_store.has_version_store(view):
-        return version_store.gain_text(view.server.version_store, then, key)
+    if has_version_store(view):
+        return version_store_gain_text(view.server.version_store, then, key)
     dead = sum(q.use.dead or 0 for q in view.queues if q.use is not None)
     return HorizonText.GAIN.render(count=dead, then=then, key=key)
+
+
+def has_version_store(view: View) -> bool:
+    """Return True if this server keeps old rows in a version store.
+
+    PostgreSQL has no version store: old rows stay in the tables as dead rows.
+    """
+    return view.engine == "sqlserver"
+
+
+class VersionStoreText(Text):
+    """The parts of the texts about the version store."""
+
+    NOT_READ = "the size of the version store was not read"
+    IN_TEMPDB = "{size} in tempdb"
+    IN_TEMPDB_FOR_ALL = "{size} in tempdb of all databases"
+    IN_DATABASE = "{size} in the database itself"
+    GAIN = "the server can remove up to {size} of row versions, and ghost rows; {then}{key}"
+    GAIN_OF_UNKNOWN_SIZE = "the server can remove old row versions, and ghost rows; {then}{key}"
+
+
+def version_store_size_spans(store: VersionStoreSample | None) -> Line:
+    """Return ``row versions 1.2 GB in tempdb, 3 MB in the database``."""
+    if store is None:
+        return ((VersionStoreText.NOT_READ, "muted"),)
+    shared = VersionStoreText.IN_TEMPDB_FOR_ALL if store.whole_server else VersionStoreText.IN_TEMPDB
+    places = [(store.bytes, shared), (store.persistent_bytes, VersionStoreText.IN_DATABASE)]
+    known = [text.render(size=formatting.size(value)) for value, text in places if value is not None]
+    return (("row versions ", "muted"), (", ".join(known) or "none", "text"))
+
+
+def version_store_cost_lines(view: View) -> list[Line]:
+    """Return the size of the version store, and the queues whose pops read the most pages."""
+    found = [version_store_size_spans(view.server.version_store)]
+    paying = [(q, q.use) for q in view.queues if q.use is not None and q.use.touched_per_pop.value is not None]
+    paying.sort(key=lambda pair: pair[1].touched_per_pop.value or 0.0, reverse=True)
+    for queue, use in paying[:_COSTS]:
+        head: list[Span] = [(shorten(clean(queue.name), 20), "strong"), ("  ", "text"), *per_pop_spans(use)]
+        found.append((*head, (f" {trend_text(use, 16)}", "accent")))
+    return found
+
+
+def version_store_gain_text(store: VersionStoreSample | None, then: str, key: str) -> str:
+    """Return a text about the rows that the server can remove after the oldest holder has ended.
+
+    ``then``: the next holder of the horizon. ``key``: the key that ends the holder, or empty.
+    """
+    if store is None:
+        return VersionStoreText.GAIN_OF_UNKNOWN_SIZE.render(then=then, key=key)
+    return VersionStoreText.GAIN.render(size=formatting.size(store.total), then=then, key=key)

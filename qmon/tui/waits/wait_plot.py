@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from qmon.model import formatting
 from qmon.model.texts import Text
 from qmon.model.waits.wait_rates import WaitRate
+from qmon.recording.history.buckets import Bucket
 from qmon.recording.history.in_memory import InMemoryHistory
+from qmon.recording.history.thinned import TIERS
 from qmon.tui.plots.axes import past_axis
 from qmon.tui.plots.range_plot import SCALE_CELLS, range_plot_lines
 from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, LinePart, fit_parts
-from qmon.tui.waits.wait_history import sum_of_waits, wait_steps
 
 
 class WaitPlotText(Text):
@@ -59,3 +61,37 @@ def wait_plot_lines(
     body = range_plot_lines(past, (), rows - 2, lambda value: f"{value:,.1f}", plain=plain)
     axis = f"{'':>{SCALE_CELLS + 1}}{past_axis(step_s * columns, columns)}"
     return [fit_parts(name, cells, "  "), *body, ((axis, "muted"),)]
+
+
+_NO_SESSIONS: Final = Bucket(0.0, 0.0, 0.0, 0.0)
+
+
+def wait_steps(memory: InMemoryHistory, step_s: float, count: int) -> dict[str, list[Bucket | None]]:
+    """Return the numbers of sessions in each wait, keyed by ``WaitRate.key``.
+
+    The numbers are for the newest ``count`` steps, each of ``step_s`` seconds. If a wait is missing in a step with
+    other waits, it had no sessions. If no wait was read in a step, the step is ``None``.
+    """
+    start_at = memory.begins_at - memory.begins_at % TIERS[0].step_s  # the start of a step of memory
+    newest = (memory.ends_at - start_at) // step_s
+    found = memory.wait_history(start_at + (newest - count + 1) * step_s, step_s, count)
+    known = {name: bins.steps(0) for name, bins in found.items()}
+    read = [any(step is not None for step in at) for at in zip(*known.values(), strict=True)]
+    return {
+        name: [_NO_SESSIONS if step is None and there else step for step, there in zip(each, read, strict=True)]
+        for name, each in known.items()
+    }
+
+
+def sum_of_waits(steps: Mapping[str, Sequence[Bucket | None]]) -> list[Bucket | None]:
+    """Return the sum of all waits in each step. ``steps``: the result of ``wait_steps``.
+
+    The greatest value of a sum is not known, because the waits may have been longest at different times in the step.
+    The mean is used instead.
+    """
+    out: list[Bucket | None] = []
+    for at in zip(*steps.values(), strict=True):
+        known = [step for step in at if step is not None]
+        mean, last = sum(step.mean for step in known), sum(step.last for step in known)
+        out.append(Bucket(mean, mean, mean, last) if known else None)
+    return out

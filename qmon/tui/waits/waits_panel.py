@@ -21,7 +21,7 @@ from qmon.tui.plots.history_series import Values, highest_value
 from qmon.tui.sanitize import clean
 from qmon.tui.screen_texts import ScreenText
 from qmon.tui.spans import Line, LinePart, entry_lines, fit_parts
-from qmon.tui.waits.wait_history import wait_steps
+from qmon.tui.waits.wait_plot import wait_steps
 from qmon.tui.widgets.filter_bar import matches_filter
 from qmon.tui.widgets.grid_table import GridColumn, GridRow
 

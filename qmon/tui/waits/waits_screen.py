@@ -19,9 +19,9 @@ from qmon.tui.actions.availability import read_only_reason
 from qmon.tui.actions.request import ActionRequest, end_session_request
 from qmon.tui.shared import topics
 from qmon.tui.shared.dashboard_screen import DashboardScreen
-from qmon.tui.status import Shown
+from qmon.tui.shown_state import Shown
 from qmon.tui.themes import is_plain
-from qmon.tui.waits import horizon_panel, server_health, usage_panel, wait_plot, waits_panel
+from qmon.tui.waits import horizon_panel, server_health_panel, usage_panel, wait_plot, waits_panel
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
@@ -89,13 +89,15 @@ class WaitsScreen(DashboardScreen):
         self.set_class(self._shows_server_only, "-whole")
         self.set_class(
             self._shows_server_only
-            or server_health.has_bad_reading(view)
-            or (tall and server_health.has_readings(view)),
+            or server_health_panel.has_bad_reading(view)
+            or (tall and server_health_panel.has_readings(view)),
             "-stated",
         )
         most = 100 if self._shows_server_only else _SERVER_ROWS if tall else _SERVER_ROWS_SHORT
         self.query_one("#state", Lines).show(
-            lambda cells, rows: server_health.server_lines(view, cells, min(rows, most), whole=self._shows_server_only),
+            lambda cells, rows: server_health_panel.server_lines(
+                view, cells, min(rows, most), whole=self._shows_server_only
+            ),
             stale=stale,
         )
 
@@ -141,7 +143,7 @@ class WaitsScreen(DashboardScreen):
         queue = self._shown_queue(shown)
         found = shown.view.server.waiting if shown.view is not None else None
         self.show_heading("waits-heading", "waits", waits_panel.waits_summary(found))
-        self.show_heading("state-heading", "server", server_health.age_text(shown.view))
+        self.show_heading("state-heading", "server", server_health_panel.age_text(shown.view))
         self.show_heading("horizon-heading", "horizon")
         self.show_heading("use-heading", usage_panel.usage_title(queue), usage_panel.usage_summary(queue))
 

@@ -17,7 +17,7 @@ from qmon.tui.themes import tones
 
 
 class Button(Widget, can_focus=True):
-    """A button for enter, space or the mouse. ``hot``: pressing it changes data."""
+    """A button for enter, space or the mouse. ``changes_data``: pressing it changes data."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "press", "choose", id="button.press")]
 
@@ -33,10 +33,10 @@ class Button(Widget, can_focus=True):
             """The button, for selectors."""
             return self.button
 
-    def __init__(self, label: str, *, hot: bool = False, id: str | None = None) -> None:
+    def __init__(self, label: str, *, changes_data: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
         self.label = label
-        self._hot = hot
+        self._changes_data = changes_data
 
     def set_label(self, label: str) -> None:
         """Change the label."""
@@ -52,9 +52,9 @@ class Button(Widget, can_focus=True):
         """Draw ``[ Purge ]``, or ``[> Purge <]`` if the button has the focus."""
         styles = tones(self.app.theme)
         if self.has_focus:
-            style = styles["badge"] if self._hot else styles["strong"] + Style(reverse=True)
+            style = styles["badge"] if self._changes_data else styles["strong"] + Style(reverse=True)
             return Strip([Segment(f"[> {self.label} <]", style)])
-        return Strip([Segment(f"[  {self.label}  ]", styles["accent" if self._hot else "text"])])
+        return Strip([Segment(f"[  {self.label}  ]", styles["accent" if self._changes_data else "text"])])
 
     def action_press(self) -> None:
         self.post_message(self.Pressed(self))

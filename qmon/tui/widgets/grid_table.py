@@ -145,15 +145,15 @@ def place_columns(columns: Sequence[GridColumn], widths: Sequence[int], cells: i
     room = cells - 2
     kept = [i for i, c in enumerate(columns) if cells >= c.from_width]
 
-    def least(index: int) -> int:
+    def min_width(index: int) -> int:
         column = columns[index]
         if column.grows:
             return max(column.least, _title_width(column))
         return max(_title_width(column), min(widths[index], column.shrinks_to)) if column.shrinks_to else widths[index]
 
-    while len(kept) > 1 and sum(map(least, kept)) + len(kept) - 1 > room:
-        kept.remove(max(kept, key=lambda i: (columns[i].rank, i)))
-    sizes = {i: least(i) for i in kept}
+    while len(kept) > 1 and sum(map(min_width, kept)) + len(kept) - 1 > room:
+        kept.remove(max(kept, key=lambda index: (columns[index].rank, index)))
+    sizes = {i: min_width(i) for i in kept}
     spare = max(0, room - sum(sizes.values()) - len(kept) + 1)
     for index in kept:
         if not columns[index].grows:

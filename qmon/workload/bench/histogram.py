@@ -23,7 +23,7 @@ def bucket_start(index: float) -> float:
     return math.exp2(index / PER_OCTAVE) - 1
 
 
-def sum_histograms(histograms: Iterable[Sequence[int]]) -> tuple[int, ...]:
+def add_histograms(histograms: Iterable[Sequence[int]]) -> tuple[int, ...]:
     """Return the sum of histograms. Without histograms, the sum is all zero."""
     total = [0] * BUCKETS
     for each in histograms:

@@ -64,7 +64,7 @@ def measure_case(site: BenchSite, plan: BenchPlan, case: Case, layout: Layout, o
     return _case_result(case, sessions, warm, count, before, after, sampler)
 
 
-def measure_empty_rate(site: BenchSite, plan: BenchPlan) -> float:
+def measure_empty_loop_rate(site: BenchSite, plan: BenchPlan) -> float:
     """Return rounds per second of an empty loop, with as many sessions as the load has."""
     call = make_empty_loop(site)
     count = round(EMPTY_S / SLICE_S)
@@ -123,7 +123,7 @@ def _count_in_slice(sessions: Iterable[LoadSession], number: int) -> int:
 
 
 def _latency_for(histograms: Iterable[Sequence[int]]) -> Latency | None:
-    counts = histogram.sum_histograms(histograms)
+    counts = histogram.add_histograms(histograms)
     p50, p99 = histogram.percentile(counts, 0.5), histogram.percentile(counts, 0.99)
     return None if p50 is None or p99 is None else Latency(p50, p99)
 

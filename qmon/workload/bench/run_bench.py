@@ -17,7 +17,7 @@ from qmon.workload.bench.bench_results import BenchResults, CaseResult, Conditio
 from qmon.workload.bench.bench_site import BenchSite, bench_statement
 from qmon.workload.bench.dequeue_part import measure_dequeue
 from qmon.workload.bench.janitor import drop_schema_afterwards
-from qmon.workload.bench.measure import measure_case, measure_empty_rate
+from qmon.workload.bench.measure import measure_case, measure_empty_loop_rate
 
 
 class RunBenchText(Text):
@@ -113,7 +113,7 @@ class _BenchRun:
 
     def run_all(self, server_conditions: Conditions) -> BenchResults:
         """Run the whole plan."""
-        server_conditions = replace(server_conditions, empty_loops_per_s=measure_empty_rate(self.site, self.plan))
+        server_conditions = replace(server_conditions, empty_loops_per_s=measure_empty_loop_rate(self.site, self.plan))
         outcomes = [found for case in self.plan.cases_under_load() if (found := self._run_load(case)) is not None]
         dequeues = [self._run_dequeue(design, batch) for design, batch in self.plan.cases_of_dequeue_part()]
         return BenchResults(self.plan, server_conditions, tuple(outcomes), tuple(dequeues), tuple(self.without))

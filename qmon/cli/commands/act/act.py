@@ -136,7 +136,7 @@ class RedriveOptions:
             raise BadInput(ActText.NOT_WHOLE.render(text=self.stop_after))
         return RedriveLimits(rate, None if failures is None else int(failures))
 
-    def refuse_unless_dead(self) -> None:
+    def refuse_limits(self) -> None:
         """Raise ``BadInput`` if a limit was given for messages that are not dead."""
         if self.rate is not None or self.stop_after is not None:
             raise BadInput(ActText.NEEDS_DEAD)
@@ -239,7 +239,7 @@ def requeue(
             target, config, queue, OperationKind.REDRIVE, lambda at, layout: at.redrive(layout, choice, limits), given
         )
         return
-    pace.refuse_unless_dead()
+    pace.refuse_limits()
     act_on_queue(
         target, config, queue, OperationKind.REQUEUE, lambda operator, layout: operator.requeue(layout, choice), given
     )

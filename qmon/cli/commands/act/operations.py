@@ -65,7 +65,7 @@ def operations(
     found = ask_targets(known, ask)
     if output != "table":
         from qmon.cli.output import print_reports
-        from qmon.cli.reports.target import OperationsReport
+        from qmon.cli.reports.target_reports import OperationsReport
 
         told = [{"schema": 1, "target": target, "operations": done} for target, done in found]
         print_reports(output, told, OperationsReport, "operations")
@@ -122,7 +122,7 @@ def show(
     found = [o for o in all_done if o.kind is OperationKind.PURGE and o.undo_state.can_undo]
     until = {o.id: (o.ended_at or o.started_at) + keep_s for o in found}
     if output != "table":
-        from qmon.cli.reports.target import TrashReport
+        from qmon.cli.reports.target_reports import TrashReport
 
         listed = [{"operation": each, "kept_until": until[each.id]} for each in found]
         print_report(output, {"schema": 1, "trash": listed}, TrashReport, "trash")

@@ -184,7 +184,7 @@ def _print_plan(plan: Plan, given: ConfirmationOptions) -> None:
 
 def _print_result(plan: Plan, result: OperationResult | None, took_s: float, given: ConfirmationOptions) -> None:
     if given.output != "table":
-        from qmon.cli.reports.target import ActionReport
+        from qmon.cli.reports.target_reports import ActionReport
 
         write(given.output, {"schema": 1, "plan": plan, "result": result}, ActionReport)
     elif result is not None:
@@ -228,7 +228,7 @@ def _apply_plan(
     stop, meter, began = threading.Event(), Meter(_PIPED_EVERY_S), time.monotonic()
     newest: list[Progress] = []
 
-    def interrupted() -> None:
+    def stop_run() -> None:
         meter.clear_line()
         print_note(RunText.STOPPING)
         stop.set()
@@ -241,7 +241,7 @@ def _apply_plan(
         )
 
     try:
-        result = run_attended(lambda: prepared.apply(permission, report, stop.is_set), connections, interrupted)
+        result = run_attended(lambda: prepared.apply(permission, report, stop.is_set), connections, stop_run)
         return result, stop.is_set()
     except BaseException:
         meter.clear_line()

@@ -64,13 +64,13 @@ def archive(
     batch is slow or waits for a lock, batches become smaller and pauses longer. Ctrl-C or SIGTERM ends the command
     after the current batch, with exit code 0.
     """
-    from qmon.cli.target_session import open_target, refuse_read_only
+    from qmon.cli.target_session import check_not_read_only, open_target
     from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, check_can_archive
     from qmon.operate.run.pacing import archive_pace
 
     config = options.config_path(context)
     with open_target(target, config, "archive", needs_primary=True) as at:
-        refuse_read_only(at.target)
+        check_not_read_only(at.target)
         layout = at.layout_with_archive(queue)
         check_can_archive(at.connection, at.engine, layout)
         known, engine = at.target, at.engine

@@ -89,14 +89,14 @@ def bench(
         _announce_bench(at.target, plan, schema)
         for left in find_leftovers(at.connection, at.engine):
             print_note(f"qmon: an interrupted bench left the unused schema {clean_text(left)}; drop this schema")
-        _check_allowed(at.target, yes=yes)
+        _check_bench_allowed(at.target, yes=yes)
         known = at.target
     with exit_on_signals(), _show_progress() as (show_progress, show_result):
         found = run_bench(known, plan, schema, install_trial, show_progress, show_result)
     if output == "table":
         print_bench(found)
     else:
-        from qmon.cli.reports.bench import BenchReport
+        from qmon.cli.reports.bench_reports import BenchReport
 
         print_report(output, bench_object(found), BenchReport, "loads")
         if output == "csv" and found.dequeues:
@@ -135,7 +135,7 @@ def _announce_bench(target: Target, plan: BenchPlan, schema: str) -> None:
     print_note(f"  about {duration(seconds)}; Ctrl-C ends the bench and cleans up")
 
 
-def _check_allowed(target: Target, *, yes: bool) -> None:
+def _check_bench_allowed(target: Target, *, yes: bool) -> None:
     """Raise ``BadInput`` if the target is read-only, or is marked prod and not confirmed."""
     if target.read_only:
         raise BadInput(BenchText.READ_ONLY.render(target=target.name))

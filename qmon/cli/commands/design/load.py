@@ -53,13 +53,13 @@ def load(
     The load comes from real processes. Only committed messages count. Ctrl-C ends the load early without a result.
     SIGTERM ends the load early with a result. The exit code is 1 if there were producers and nothing was pushed.
     """
-    from qmon.cli.target_session import open_target, refuse_read_only
+    from qmon.cli.target_session import check_not_read_only, open_target
     from qmon.workload.load_plan import QueueLoad
     from qmon.workload.run_load import run_load
 
     config = options.config_path(context)
     with open_target(target, config, "load", needs_primary=True) as at:
-        refuse_read_only(at.target)
+        check_not_read_only(at.target)
         wanted = QueueLoad(at.installed_layout(queue), producers=producers, consumers=consumers, rate=rate)
         connected = at.target
     meter = Meter(_PIPED_EVERY_S)

@@ -22,7 +22,7 @@ import typer
 
 from qmon import __version__, files, log
 from qmon.cli.output import Format, print_output, print_report
-from qmon.errors import BadInput, QmonError, Unreachable
+from qmon.errors import BadInput, ConnectionFailed, QmonError
 from qmon.model.formatting import duration
 from qmon.redact import COVER, hide_secrets, hide_values
 
@@ -73,7 +73,7 @@ def write_bundle(file: Path, text: str | None, path: Path | None, output: Format
         names = add.names
     size = file.stat().st_size
     if output != "table":
-        from qmon.cli.reports.target import BundleReport
+        from qmon.cli.reports.target_reports import BundleReport
 
         print_report(
             output, {"schema": 1, "bundle": str(file), "files": names, "problem": problem or None}, BundleReport
@@ -258,7 +258,7 @@ def _snapshot_object(at: ConnectedTarget) -> object:
 
 
 def poll_once(at: ConnectedTarget) -> Snapshot:
-    """Poll once. Raises ``Unreachable`` if no poll succeeds in time."""
+    """Poll once. Raises ``ConnectionFailed`` if no poll succeeds in time."""
     from qmon.model.cost_budget import UNLIMITED
     from qmon.model.snapshot import Snapshot
     from qmon.monitor.open import open_poller
@@ -282,7 +282,9 @@ def poll_once(at: ConnectedTarget) -> Snapshot:
     done.wait(_POLL_TIMEOUT_S)
     poller.close()
     if not found:
-        raise Unreachable(problems[0] if problems else BundleText.NO_POLL.render(duration=duration(_POLL_TIMEOUT_S)))
+        raise ConnectionFailed(
+            problems[0] if problems else BundleText.NO_POLL.render(duration=duration(_POLL_TIMEOUT_S))
+        )
     return found[0]
 
 

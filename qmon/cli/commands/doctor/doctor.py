@@ -90,7 +90,7 @@ def doctor(
                 print_output(line)
     else:
         from qmon.cli.output import print_reports
-        from qmon.cli.reports.target import DoctorReport
+        from qmon.cli.reports.target_reports import DoctorReport
 
         print_reports(output, [seen.to_object() for seen in found], DoctorReport, "checks")
     if any(c.problem and not c.expected for seen in found for c in seen.checks):
@@ -119,7 +119,7 @@ def _effect_text(setting: Setting) -> str:
 
 
 def _print_examination(seen: Examination) -> None:
-    from qmon.monitor.doctor import CONNECTION_USES
+    from qmon.monitor.probe_checks import CONNECTION_USES
 
     at, found, allowed, had = seen.connected, seen.checks, seen.rights, seen.connections
     print_output(

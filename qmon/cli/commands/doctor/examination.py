@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qmon.cli.reports.target import DoctorReport
+    from qmon.cli.reports.target_reports import DoctorReport
     from qmon.cli.target_session import ConnectedTarget
     from qmon.model.settings import Setting
-    from qmon.monitor.doctor import Check, Right
+    from qmon.monitor.probe_checks import Check, Right
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class Examination:
 
     def to_object(self) -> DoctorReport:
         """Return the results for JSON."""
-        from qmon.cli.reports.target import DoctorReport, ProbeCheck, RightReport
-        from qmon.model.report import settings_object
+        from qmon.cli.reports.target_reports import DoctorReport, ProbeCheck, RightReport
         from qmon.model.report_shapes import fill
+        from qmon.model.status_report import settings_object
 
         return fill(
             DoctorReport,
@@ -54,10 +54,10 @@ def examine_target(at: ConnectedTarget) -> Examination:
     """Run every probe once. Raises ``ConnectionLost``, and errors of reading the catalog."""
     from qmon.engines.base import Session
     from qmon.model.settings import database_card
-    from qmon.monitor.doctor import count_connections, read_pollers, read_rights, run_checkup
+    from qmon.monitor.probe_checks import check_rights, count_connections, read_pollers, run_checkup
 
     found = run_checkup(at.connection, at.engine, at.configured)
-    allowed = read_rights(at.connection, at.engine)
+    allowed = check_rights(at.connection, at.engine)
     had = (
         None if at.connection.is_pooled else count_connections(lambda: at.engine.connect(at.target, Session("doctor")))
     )

@@ -74,7 +74,7 @@ def messages(
         archives = [find_archive(at.connection, at.engine, layout) for layout in layouts]
         known, redact = at.target, at.config.settings.redact
     _export_password(known)
-    with open_lake(context, brief=False) as place:
+    with open_lake(context, little_data=False) as place:
         from qmon.pipeline.messages.message_intake import MessageIntake, find_archives
         from qmon.pipeline.repeat import repeat_step
 
@@ -107,5 +107,5 @@ def _export_password(target: Target) -> None:
 
 def _print_result(done: IntakeResult) -> None:
     mark = done.mark
-    awaited = f"; messages with {mark.awaited:,} lower numbers may still come" if mark.awaited else ""
+    awaited = f"; messages with {mark.awaited_count:,} lower numbers may still come" if mark.awaited_count else ""
     print_output(f"{clean_text(done.queue)}: copied {done.messages:,} messages, up to number {mark.upto:,}{awaited}")

@@ -109,8 +109,8 @@ def run(
     recordings = files.expand_home(recordings)
     if "://" not in recordings and not Path(recordings).is_dir():  # checked before Spark starts and creates a lake
         raise BadInput(PipelineText.NO_RECORDINGS.render(path=recordings))
-    brief = not continuous and unread_bytes(Path(recordings)) < _BRIEF_BYTES
-    with open_lake(context, brief=brief) as target:
+    little_data = not continuous and unread_bytes(Path(recordings)) < _BRIEF_BYTES
+    with open_lake(context, little_data=little_data) as target:
         from qmon.pipeline.ingest.segment_intake import SegmentIntake
         from qmon.pipeline.ingest.segment_intake import run_intake as take_in
 
@@ -219,7 +219,7 @@ def report(
     if output == "table":
         print_period(found)
     else:
-        from qmon.cli.reports.pipeline import PeriodReport
+        from qmon.cli.reports.pipeline_reports import PeriodReport
 
         write(output, report_object(found), PeriodReport, "queues")
 
@@ -305,7 +305,7 @@ def _print_progress(done: BatchResult) -> None:
 def _print_totals(view: LakeView, output: Format) -> None:
     counts = view.counts()
     if output != "table":
-        from qmon.cli.reports.pipeline import IngestReport
+        from qmon.cli.reports.pipeline_reports import IngestReport
 
         write(output, {**counts, "schema": 1, "batches": view.batch}, IngestReport)
         return

@@ -61,8 +61,8 @@ def lake_path(context: typer.Context) -> str:
 
 
 @contextmanager
-def open_lake(context: typer.Context, *, brief: bool = True) -> Iterator[Lake]:
-    """Open the lake with a Spark session for one command. ``brief``: the command processes little data.
+def open_lake(context: typer.Context, *, little_data: bool = True) -> Iterator[Lake]:
+    """Open the lake with a Spark session for one command. ``little_data``: the command processes little data.
 
     Raises ``BadInput`` if the extra is missing or a setting is invalid.
     """
@@ -78,5 +78,5 @@ def open_lake(context: typer.Context, *, brief: bool = True) -> Iterator[Lake]:
     from qmon.pipeline.lake.lake import Lake
     from qmon.pipeline.spark_session import spark_session
 
-    with spark_session(shared_value(context, "master"), settings, brief=brief) as session:
+    with spark_session(shared_value(context, "master"), settings, little_data=little_data) as session:
         yield Lake(session, lake)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from qmon.cli.reports.pipeline import (
+from qmon.cli.reports.pipeline_reports import (
     BadLines,
     IncidentOperation,
     LookAt,
@@ -15,8 +15,8 @@ from qmon.cli.reports.pipeline import (
     TargetCoverage,
     UnusualHours,
 )
-from qmon.model.report import iso
 from qmon.model.report_shapes import fill
+from qmon.model.status_report import iso
 
 if TYPE_CHECKING:
     from qmon.pipeline.report.facts import QueueFacts, ReportFacts

@@ -43,7 +43,7 @@ from qmon.monitor.catalog.discovery.shape import ENOUGH_ROWS, Shape, may_be_queu
 from qmon.monitor.catalog.state_values import (
     MAX_VALUES,
     KnownValues,
-    find_state_column,
+    find_queue_state_column,
     is_not_a_state,
     known_values,
     needs_list_of_states,
@@ -332,13 +332,13 @@ def _split_candidates(work: _Candidates) -> Iterator[Candidate]:
 
 def _holds_payloads(data: TableDetails) -> bool:
     return (
-        find_state_column(data, _SPLIT_DESIGN) is None
+        find_queue_state_column(data, _SPLIT_DESIGN) is None
         and column_for_role("payload", name_type_pairs(data.columns)) is not None
     )
 
 
 def _holds_states(meta: TableDetails) -> bool:
-    state = find_state_column(meta, _SPLIT_DESIGN)
+    state = find_queue_state_column(meta, _SPLIT_DESIGN)
     return state is not None and not state[1] and column_for_role("payload", name_type_pairs(meta.columns)) is None
 
 
@@ -422,7 +422,7 @@ def _shape_in_catalog(
     details: TableDetails, sequences: SequenceRows
 ) -> tuple[tuple[ColumnRow, bool] | None, TableName | None, Shape]:
     """Return a table's state column, its sequence and its score, without reading rows."""
-    state = find_state_column(details, "status")
+    state = find_queue_state_column(details, "status")
     known = known_values(details, state[0].column_name) if state else KnownValues()
     number = column_for_role("id", name_type_pairs(details.columns))
     sequence = unowned_sequence(details.table.name, number, sequences) if number else None

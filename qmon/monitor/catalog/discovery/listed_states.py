@@ -10,7 +10,7 @@ from qmon.model.layout.layout import Layout, StateValue
 from qmon.model.layout.layout_io import table_to_text
 from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import TableDetails
-from qmon.monitor.catalog.column_names import BOOLEAN_TYPES, Role, column_for_role
+from qmon.monitor.catalog.column_names import BOOLEAN_TYPES, ColumnRole, column_for_role
 
 
 class StateListText(Text):
@@ -27,14 +27,14 @@ Toml = dict[str, object]
 FAR: Final = "1826d"
 
 # The kinds of states that a time or a flag marks: the columns are set when a message comes into the state.
-_MARKS: Final[tuple[tuple[str, Role, Role], ...]] = (
+_MARKS: Final[tuple[tuple[str, ColumnRole, ColumnRole], ...]] = (
     ("in_progress", "started_at", "taken_flag"),
     ("dead", "failed_at", "failed_flag"),
     ("done", "finished_at", "flag"),
 )
 
 # The column with the time at which a message came into a state.
-_SINCE: Final[Mapping[str, Role]] = {kind: time for kind, time, _ in _MARKS}
+_SINCE: Final[Mapping[str, ColumnRole]] = {kind: time for kind, time, _ in _MARKS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def has_flag_of_state(details: TableDetails) -> bool:
     return any(column_for_role(role, pairs) is not None for role in ("taken_flag", "failed_flag"))
 
 
-def _find_mark(details: TableDetails, kind: str, time: Role, flag: Role) -> _Mark | None:
+def _find_mark(details: TableDetails, kind: str, time: ColumnRole, flag: ColumnRole) -> _Mark | None:
     booleans = [(name, type_name) for name, type_name in _name_type_pairs(details) if type_name in BOOLEAN_TYPES]
     since = column_for_role(time, _name_type_pairs(details, nullable=True))
     if (column := column_for_role(flag, booleans)) is not None:

@@ -12,7 +12,7 @@ from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import Activity, ColumnRow, TableDetails
 from qmon.monitor.catalog.column_names import (
     BLOB_TYPES,
-    Role,
+    ColumnRole,
     column_for_role,
     queue_name_score,
     split_words,
@@ -44,7 +44,7 @@ class ShapeText(Text):
     REFERS = "but its foreign keys refer to {count:,} other tables"
 
 
-_CLAIMS: Final[tuple[Role, ...]] = ("started_at", "taken_flag", "lease", "heartbeat", "owner_name")
+_CLAIMS: Final[tuple[ColumnRole, ...]] = ("started_at", "taken_flag", "lease", "heartbeat", "owner_name")
 _FEW, _MANY, _TOO_MANY = 6, 15, 25
 
 # Minimum number of inserted rows for which the counters are evidence.
@@ -84,7 +84,7 @@ def may_be_queue(name: str, columns: Sequence[ColumnRow], activity: Activity | N
     if activity is not None and activity.inserted >= ENOUGH_ROWS and activity.rows_are_deleted:
         return True
     pairs = name_type_pairs(columns)
-    roles: tuple[Role, ...] = (*_CLAIMS, "flag", "attempts", "due_at", "reference_count")
+    roles: tuple[ColumnRole, ...] = (*_CLAIMS, "flag", "attempts", "due_at", "reference_count")
     score = 0.3 * sum(1 for role in roles if column_for_role(role, pairs)) + (
         0.15 if column_for_role("state", pairs) else 0.0
     )

@@ -18,7 +18,7 @@ WHOLE_VIEW: Final = "view"
 
 
 @dataclass(slots=True)
-class Guard:
+class DefectGuard:
     """Runs the parts of one queue's view and catches their exceptions.
 
     Attributes:

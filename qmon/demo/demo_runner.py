@@ -19,10 +19,10 @@ from qmon.engines.base import Bound, Connection, Session, Target
 from qmon.engines.registry import engine_named
 from qmon.engines.sql import queries
 from qmon.engines.urls import read_url
-from qmon.errors import Unreachable
+from qmon.errors import ConnectionFailed
 from qmon.model.cost_budget import UNLIMITED
 from qmon.model.layout.layout import Layout
-from qmon.model.report import status_object
+from qmon.model.status_report import status_object
 from qmon.model.view import QueueView, View
 from qmon.monitor.open import open_poller
 from qmon.monitor.source import Event, SourceState
@@ -58,7 +58,7 @@ def run_scene(*, tour: bool = False) -> Iterator[Scene]:
     """Run the server with the scene's queues under load. At the end, everything is stopped and removed.
 
     ``tour``: faults occur one at a time, each until the user has fixed it. Raises ``BadInput`` if the server's programs
-    are missing, and ``Unreachable`` if the server does not start.
+    are missing, and ``ConnectionFailed`` if the server does not start.
     """
     with EmbeddedServer(settings=SETTINGS) as server, run_scene_on(server, tour=tour) as made:
         yield made
@@ -153,7 +153,7 @@ def _watch_target(target: Target, seconds: float) -> list[View]:
     finally:
         poller.close()
     if not views:
-        raise Unreachable(f"cannot watch the demo's server: {problems[-1] if problems else 'no answer'}")
+        raise ConnectionFailed(f"cannot watch the demo's server: {problems[-1] if problems else 'no answer'}")
     return views
 
 

@@ -13,13 +13,13 @@ from qmon.model.figure import Figure
 from qmon.model.queue_figures import FIGURES_BY_FIELD
 from qmon.model.verdicts.access_verdicts import unreachable_verdict
 from qmon.tui import figures, keys
-from qmon.tui.fleet import health
+from qmon.tui.fleet import target_health
 from qmon.tui.fleet.fleet_screen import FleetScreen
 from qmon.tui.member import Health, Member
 from qmon.tui.overview.panels import why_lines
 from qmon.tui.sanitize import clean, shorten_words
 from qmon.tui.shared.header import ENGINES
-from qmon.tui.status import Shown
+from qmon.tui.shown_state import Shown
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow, sorted_by_value
@@ -105,19 +105,19 @@ class TargetsScreen(FleetScreen):
             self._draw_why(self.app.clock())
 
     @on(Grid.Opened)
-    async def _opened(self, message: Grid.Opened) -> None:
+    async def _open_row(self, message: Grid.Opened) -> None:
         await self.app.go_to_target(message.key)
 
-    def resumed(self) -> None:
+    def prepare_to_show(self) -> None:
         """Put the cursor on the target that was last shown on another screen."""
-        super().resumed()
+        super().prepare_to_show()
         if self.app.has_shown_target:
             self.grid.select(self.app.current.name)
 
 
 def target_row(member: Member, now: float, columns: Sequence[GridColumn] = COLUMNS) -> GridRow:
     """Return the row of a target. Figures of a lost target are grey."""
-    symbol, tone = health.MARKS[member.health(now)]
+    symbol, tone = target_health.MARKS[member.health(now)]
     name_tone = tone if member.health(now) > Health.NOTICE else "text"
     known, lost = member.shown.view is not None, member.is_lost(now)
     sums = {field: member.totals.get(field, _NO_FIGURE) for field in _SUMMED}
@@ -125,9 +125,9 @@ def target_row(member: Member, now: float, columns: Sequence[GridColumn] = COLUM
         "target": (f"{symbol} {clean(member.name)}", name_tone),
         "environment": ("PROD", "strong") if member.shown.prod else (clean(member.shown.environment), "muted"),
         "server": (_server_text(member), "muted"),
-        "state": health.state_cell(member, now),
+        "state": target_health.state_cell(member, now),
         "queues": (f"{len(member.queues)}" if known else formatting.UNKNOWN, "text" if known else "faint"),
-        "worst": health.worst_cell(member, now),
+        "worst": target_health.worst_cell(member, now),
         **{column.key: figures.column_cell(sums[column.key], column, aged=False) for column in _SUM_COLUMNS},
     }
     if lost:
@@ -148,8 +148,8 @@ def searchable_text(member: Member, now: float) -> str:
             member.name,
             member.shown.environment,
             _server_text(member),
-            health.state_cell(member, now)[0],
-            health.worst_cell(member, now)[0],
+            target_health.state_cell(member, now)[0],
+            target_health.worst_cell(member, now)[0],
         )
     )
 

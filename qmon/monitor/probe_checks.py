@@ -12,8 +12,8 @@ from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
 from qmon.errors import NoConnectionLeft, PermissionMissing, QueryFailed
 from qmon.model.counts import PartSample
+from qmon.model.defect_guard import DEFECT_PREFIX
 from qmon.model.groups.configured_queue import ConfiguredQueue
-from qmon.model.guard import DEFECT_PREFIX
 from qmon.model.probe_table import SETTINGS, TARGET_PROBES
 from qmon.model.samples.polled_samples import (
     PartialSample,
@@ -102,7 +102,7 @@ class Right:
     grant: str
 
 
-def read_rights(connection: Connection, engine: Engine) -> tuple[Right, ...]:
+def check_rights(connection: Connection, engine: Engine) -> tuple[Right, ...]:
     """Return the permissions for this engine and version, the most useful first.
 
     Raises the errors of ``Connection.fetch``.
@@ -305,7 +305,9 @@ def _check_fragmentation(
     """Read the fragmentation of one index, if the engine has such a probe."""
     fragments = FragmentationReader(engine)
     if fragments.is_supported:
-        yield _check_timed("fragmentation", spec.layout.queue, lambda: fragments.read(connection, statements, spec))
+        yield _check_timed(
+            "fragmentation", spec.layout.queue, lambda: fragments.read_next_index(connection, statements, spec)
+        )
 
 
 def _check_plans(
@@ -314,7 +316,7 @@ def _check_plans(
     """Read the plans of the queue's pops, if the engine records them."""
     plans = PlanReader(engine)
     if plans.is_supported:
-        yield _check_timed("plans", spec.layout.queue, lambda: plans.read(connection, statements, spec))
+        yield _check_timed("plans", spec.layout.queue, lambda: plans.read_plans(connection, statements, spec))
         for each in plans.take_new_plans():
             if each.unread:
                 yield Check("(plans)", each.queue, problem=each.unread, expected=True)
