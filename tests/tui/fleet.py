@@ -93,7 +93,7 @@ def fleet_app(
         )
         for name, source in sources.items()
     ]
-    return FleetApp(targets, alerting=alerting, clock=clock, dark=dark, plain=plain)
+    return FleetApp(*targets, alerting=alerting, clock=clock, dark=dark, plain=plain)
 
 
 @asynccontextmanager

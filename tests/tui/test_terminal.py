@@ -7,6 +7,7 @@ import pty
 import shlex
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -190,3 +191,20 @@ def test_without_a_terminal_it_says_so() -> None:
     done = subprocess.run(PROGRAM, cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     assert done.returncode != 0
     assert has(done.stderr, TerminalText.NO_TERMINAL, stream="input", alternative=TerminalText.USE_STATUS)
+
+
+def test_several_targets_are_connected_in_a_real_terminal(database: str, tmp_path: Path) -> None:
+    config = tmp_path / "qmon.toml"
+    targets = (f'[target.{name}]\nconnect = "{database}"\n' for name in ("shop", "mill"))
+    config.write_text("".join(targets), encoding="utf-8")
+    config.chmod(0o600)
+    program = [sys.executable, "-m", "qmon", "connect"]
+    tmux = Tmux("shop", "mill", "--config", str(config), program=program)
+    try:
+        tmux.expect("shop")
+        tmux.expect("mill")
+        tmux.keys("q")
+        wait_until(lambda: gone(tmux.pid), what="the program ends")
+        assert "unexpected error" not in tmux.screen()
+    finally:
+        tmux.close()

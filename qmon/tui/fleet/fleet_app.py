@@ -5,18 +5,15 @@ Each target has its own source. Screens that show one target show the target tha
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from textual.await_complete import AwaitComplete
 from textual.reactive import var
 from textual.widget import AwaitMount
 
 from qmon import log
-from qmon.config.preferences import Preferences
 from qmon.model.formatting import duration
 from qmon.model.texts import Text
 from qmon.model.view import View
@@ -57,8 +54,7 @@ class FleetApp(QmonApp):
 
     Args:
         targets: two or more, with different names.
-        alerting: the alerts of all targets.
-        dark, plain, for_s, clock: as for ``QmonApp``.
+        options: as for ``QmonApp``, with the alerts of all targets.
 
     Attributes:
         has_shown_target: whether a screen of one target was shown since the start.
@@ -75,18 +71,10 @@ class FleetApp(QmonApp):
 
     def __init__(
         self,
-        targets: Sequence[DashboardTarget],
-        *,
-        alerting: FleetAlerting | None = None,
-        dark: bool = True,
-        plain: bool | None = None,
-        for_s: float | None = None,
-        clock: Callable[[], float] = time.monotonic,
-        preferences: Preferences | None = None,
+        *targets: DashboardTarget,
+        **options: Any,
     ) -> None:
-        super().__init__(
-            *targets, dark=dark, plain=plain, for_s=for_s, clock=clock, alerting=alerting, preferences=preferences
-        )
+        super().__init__(*targets, **options)
         self.has_shown_target = False
         self._unstarted: list[Member] = []
         self.unwritable_reason = FleetText.NO_CONFIGURATION
