@@ -50,8 +50,9 @@ def test_the_file_beside_the_recordings_is_found(
     assert "orders-prod" in live.baselines.hours and live.archive is not None and live.go is None
     assert target_past(target_of(NOWHERE).name, nothing, None).archive is None
     (recording / FILE_NAME).write_text("[]")
+    problem = target_past(target_of(NOWHERE).name, nothing, recording).problem
+    assert problem == BaselinesText.FOREIGN.render(path=FILE_NAME)
     foreign = BaselinesText.FOREIGN.render(path=recording / FILE_NAME)
-    assert target_past(target_of(NOWHERE).name, nothing, recording).problem == foreign
     assert foreign in capsys.readouterr().err
     known_target = TargetConfig("orders-prod", NOWHERE, baselines=usual(tmp_path, "elsewhere"))
     configured = Config(tmp_path / "qmon.toml", {"orders-prod": known_target})

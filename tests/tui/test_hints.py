@@ -50,6 +50,8 @@ DOES = {
     "replica behind": {"3": "screen('waits')"},
     "tempdb filling": {"3": "screen('waits')"},
     "at its limit": {"3": "screen('waits')"},
+    "duplicates": {"2": "screen('queue')"},
+    "wrong clock": {"2": "screen('queue')"},
     "kept awake": {"q": "quit"},
     "plan regressed": {"3": "screen('waits')"},
     "failed over": {"7": "screen('timeline')"},

@@ -171,7 +171,13 @@ def complete_group(
     group, left_out = (group, ()) if strict else _without_unsupported_parts(group, tables)
     stay = any(state.kind == "done" for state in group.states)
     configured = group.source is LayoutSource.CONFIGURATION
-    if configured and stay and not group.steps and not group.counters and _can_seek_newest_row(own, group.id):
+    if (
+        (configured or not group.library)
+        and stay
+        and not group.steps
+        and not group.counters
+        and _can_seek_newest_row(own, group.id)
+    ):
         steps = Steps(own.table.table_name, group.id, None, group.queue, (("pushed", group.where),))
         group = replace(group, steps=(steps,))
     uses = group.columns_read
