@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Final
 
 from qmon.engines.base import Bound, Value
@@ -69,8 +68,6 @@ _LEVELS: Final = 20
 # The newest messages are read from this many ids at most, so that a poll passes few rows that were already removed.
 _NEWEST_IDS: Final = 1000
 _NEWEST: Final = 20
-# In the first poll of a queue, its newest messages cost a round trip. A poll reads them from this many queues at most.
-_MOST_NEWEST: Final = 4
 _PRIORITIES: Final = ("priorities_state", "priorities")
 _TRIED: Final = ("tried_attempts", "tried_state", "tried")
 
@@ -140,6 +137,7 @@ class MessageProbes:
                     self._owner_statement(probes),
                     self._tried_statement(probes),
                     self._priority_statement(probes),
+                    self._newest_statement(probes, now),
                 ]
             )
             memo = self._memos.setdefault(name, _SweepMemo())
@@ -147,10 +145,7 @@ class MessageProbes:
                 memo.swept_at = now
                 each.append(sweep)
             asked += [one for one in each if one is not None]
-        waiting = [probes for name, probes in queues.items() if name not in only_presence]
-        waiting.sort(key=lambda probes: probes.memo.asked_at.get("newest", float("-inf")))
-        newest = filter(None, (self._newest_statement(probes, now) for probes in waiting))
-        return [*asked, *islice(newest, _MOST_NEWEST)]
+        return asked
 
     def record_owner_facts(self, results: Results, now: float) -> None:
         """Record the server's facts about owners."""

@@ -9,7 +9,7 @@
 -- > age_s        seconds since it was pushed, by its push time; negative if this time is ahead of the clock
 -- > fingerprint  a hash of the message; NULL if it is large or empty
 SELECT
-    n.seen_id AS id,
+    n.seen_id + 0 AS id,  -- for a plain column of a table, psqlODBC asks the catalog in a round trip of its own
     CAST(extract(epoch FROM clock_timestamp() - n.pushed_at) AS float8) AS age_s,
     n.fingerprint
 FROM (
