@@ -1,4 +1,4 @@
-"""The table of all probes: what each probe returns, what it is read for, how often, and how important it is.
+"""The table of all probes: the rows, purpose, interval and importance of each probe.
 
 Polls, throttling, figures, verdicts, screens and ``qmon doctor`` read the properties of a probe from ``PROBES``.
 

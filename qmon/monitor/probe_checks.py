@@ -44,7 +44,7 @@ from qmon.monitor.state.target_history import TargetHistory
 
 
 class CheckupText(Text):
-    """What qmon needs connections for, and what it cannot read."""
+    """The purposes of qmon's connections, and things that qmon cannot read."""
 
     POLLS = "the polls"
     SLOW_READS = (

@@ -49,7 +49,7 @@ class DashboardTarget:
 
     @property
     def name(self) -> str:
-        """The target's name, free of secrets. A ``qmon serve`` tells the name after the first connection."""
+        """The target's name, free of secrets. From ``qmon serve``, the name arrives with the first connection."""
         return self.source.target
 
     @property

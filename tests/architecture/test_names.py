@@ -1,4 +1,4 @@
-"""Names say what they name: no one-letter parameters, no function called ``of``, and no two modules of one name."""
+"""Names: no one-letter parameters, no function called ``of``, and no two modules of one name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BARE: Final = re.compile(
     "|until|used|wanted|what|when|where|which|who|whose|why|with|within|without|words|yet"
 )
 
-# Module names that occur twice, because a command and what it runs, or two applications, have one name.
+# Module names that occur twice: a command and the module that it runs, or two applications.
 _SHARED: Final = frozenset({"__init__", "__main__", "app", "replay"})
 
 
@@ -34,7 +34,7 @@ def functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionD
 
 
 def unclear_names(tree: ast.Module) -> list[str]:
-    """Return the names of a module that do not say what they name."""
+    """Return the names of a module that are too short or too vague."""
     found = []
     for function in functions(tree):
         arguments = function.args

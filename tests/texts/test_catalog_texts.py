@@ -16,7 +16,7 @@ from qmon.monitor.catalog.discovery.relatives import RelativeText
 from qmon.monitor.catalog.discovery.shape import ShapeText
 from qmon.monitor.catalog.group_resolution import GroupResolutionText
 from qmon.monitor.catalog.newest_times import NewestTimeText
-from qmon.monitor.catalog.proposal import OtherTable, ProposalText
+from qmon.monitor.catalog.proposal import OtherTable, ProposedLineText
 from qmon.monitor.catalog.queue_registry import QueueRegistryText
 from qmon.monitor.catalog.relation_kind import RelationText
 from qmon.monitor.catalog.resolve import ResolveText
@@ -434,13 +434,13 @@ WORDINGS: Final[Wordings] = {
     ShapeText.UNCHANGED: ({"inserted": 20000}, "but almost none of its 20,000 inserted rows were changed or deleted"),
     ShapeText.REFERRED_TO: ({"tables": "1 other table", "have": "has"}, "but 1 other table has foreign keys to it"),
     ShapeText.REFERS: ({"count": 3}, "but its foreign keys refer to 3 other tables"),
-    ProposalText.TIMES_LINE: (
+    ProposedLineText.TIMES_LINE: (
         {},
         '# times = "local"   # or "utc", or a zone such as "Europe/Berlin"; without this, ages are unknown',
     ),
-    ProposalText.SOURCE: ({"source": "registry"}, "from the registry"),
-    ProposalText.PERHAPS: ({"summary": "has a payload (`payload`)"}, "Perhaps a queue: has a payload (`payload`)."),
-    ProposalText.MISSING: ({"missing": "its number of slots"}, " Missing: its number of slots."),
+    ProposedLineText.SOURCE: ({"source": "registry"}, "from the registry"),
+    ProposedLineText.PERHAPS: ({"summary": "has a payload (`payload`)"}, "Perhaps a queue: has a payload (`payload`)."),
+    ProposedLineText.MISSING: ({"missing": "its number of slots"}, " Missing: its number of slots."),
     LibraryCatalogText.UNREADABLE: (
         {"path": "/etc/qmon/libraries/own.toml", "problem": "Permission denied"},
         "/etc/qmon/libraries/own.toml: cannot be read: Permission denied",

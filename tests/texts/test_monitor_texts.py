@@ -1,4 +1,4 @@
-"""The wording of texts about connections, polls and what the server hides."""
+"""The wording of texts about connections, polls and hidden sessions."""
 
 from __future__ import annotations
 

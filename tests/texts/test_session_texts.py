@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from qmon.model.texts import Text
-from qmon.tui.blocking.blocking_screen import BlockingScreenText, ReportText
+from qmon.tui.blocking.blocking_screen import BlockingScreenText, BlockedReportText
 from qmon.tui.blocking.tree import BlockingText
 from qmon.tui.consumers.consumer_rows import ConsumerText
 from qmon.tui.consumers.consumers_screen import ConsumersText
@@ -15,8 +15,8 @@ WORDINGS: Final[Wordings] = {
     BlockingScreenText.NO_SESSION: ({}, "no session is selected"),
     BlockingScreenText.OVER: ({}, "no longer waits or blocks; these are its last figures"),
     BlockingScreenText.DETAIL_KEYS: ({}, "E ends the session · esc closes"),
-    ReportText.THE_LAST: ({"count": 3}, "the last 3"),
-    ReportText.WAITED: ({"duration": "20 s"}, "waited 20 s for"),
+    BlockedReportText.THE_LAST: ({"count": 3}, "the last 3"),
+    BlockedReportText.WAITED: ({"duration": "20 s"}, "waited 20 s for"),
     BlockingText.SEE_ABOVE: ({}, "see above"),
     BlockingText.DEPTH: ({"levels": 7}, "  7 deep"),
     BlockingText.NOT_VISIBLE: ({}, "not visible"),

@@ -51,7 +51,7 @@ class LaterOf:
 
 @dataclass(frozen=True, slots=True)
 class Renamed:
-    """Replace texts. Each pair contains a pattern and the new text. ``*`` in both stands for the same characters."""
+    """Replace texts. Each pair contains a pattern and the new text. ``*`` means the same characters in both."""
 
     names: tuple[tuple[str, str], ...]
 

@@ -27,7 +27,7 @@ from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails
 
 
 class ZoneText(Text):
-    """What the times of a column mean, and what to write if their time zone is unknown."""
+    """The meaning of a column's times, and the remedy if their time zone is unknown."""
 
     ZONE_IS = "`{column}` has no time zone: {zone}, {why}"
     ZONE_UNKNOWN = (

@@ -22,7 +22,7 @@ from qmon.monitor.catalog.newest_times import compare_tables_with_clock
 from qmon.monitor.catalog.resolve import Resolved, resolve_queues
 
 
-class ProposalText(Text):
+class ProposedLineText(Text):
     """Comments in a proposed configuration."""
 
     TIMES_LINE = '# times = "local"   # or "utc", or a zone such as "Europe/Berlin"; without this, ages are unknown'
@@ -115,7 +115,7 @@ def propose_config(
     for layout in kept:
         blocks.append(
             _layout_block(
-                name, layout, [ProposalText.SOURCE.render(source=layout.source.value), *resolved.reasons[layout.queue]]
+                name, layout, [ProposedLineText.SOURCE.render(source=layout.source.value), *resolved.reasons[layout.queue]]
             )
         )
     blocks += [queue_to_toml(name, {"library": each}) for each in sorted(libraries - {""})]
@@ -166,16 +166,16 @@ def _candidate_lines(target: str, finding: Candidate, why: Sequence[str]) -> str
 
 def _layout_block(target: str, layout: Layout, why: Sequence[str]) -> str:
     asked = any(zone == UNKNOWN_ZONE for _, zone in layout.zones)
-    question = f"{ProposalText.TIMES_LINE}\n"
+    question = f"{ProposedLineText.TIMES_LINE}\n"
     return "".join(map(to_comment, why)) + queues_to_toml(target, [layout]) + (question if asked else "")
 
 
 def _undecided_block(target: str, finding: Candidate) -> str:
     """Return, as comments, a finding about which the user must decide."""
     lines = _candidate_lines(target, finding, ()).splitlines()
-    question = ProposalText.PERHAPS.render(summary=finding.summary)
+    question = ProposedLineText.PERHAPS.render(summary=finding.summary)
     if finding.missing:
-        question += ProposalText.MISSING.render(missing=finding.missing)
+        question += ProposedLineText.MISSING.render(missing=finding.missing)
     return to_comment(question) + "".join(f"# {line}\n" for line in lines)
 
 

@@ -29,7 +29,7 @@ from qmon.monitor.catalog.predicate import parse_index_condition
 
 
 class StateValueText(Text):
-    """The values of a state column, where they were found, and what they mean."""
+    """The values of a state column, with their origin and meaning."""
 
     NOT_STORABLE = (
         "{column} cannot store the state value {value!r}: the column is too short, or the collation of the column or"
@@ -230,7 +230,7 @@ def unexplained_values(known: KnownValues, words: Mapping[str, Sequence[StateVal
 
 
 def unexplained_values_text(column: str, values: Sequence[str]) -> str:
-    """Return a line that names values of no known meaning, and what the user can do."""
+    """Return a line that names the values without a known meaning, and the remedy."""
     return StateValueText.MEANING_UNKNOWN.render(column=column, values=values_text(values))
 
 

@@ -31,7 +31,7 @@ from qmon.monitor.source import Event, Focus, Phase, Sink, SourceState
 
 
 class PollerText(Text):
-    """What the poller does, and why it has no connection."""
+    """The work of the poller, and the reasons for a missing connection."""
 
     READING_CATALOG = "reading the catalog; on a server that has just started this may take {time}"
     TOOK_LONGER = "{problem}, because it took longer than {time}"

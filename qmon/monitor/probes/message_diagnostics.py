@@ -230,17 +230,15 @@ class MessageProbes:
 
     def _newest_statement(self, probes: QueueProbes, now: float) -> ProbeStatement | None:
         layout, facts, memo = probes.layout, probes.facts, probes.memo
-        read_at = memo.asked_at.get("newest", float("-inf"))
-        if now - read_at < PROBES["newest"].every_s or memo.last_id is None or not facts.newest_id_seek:
+        if memo.last_id is None or not facts.newest_id_seek:
             return None
         if layout.ring is not None or not self._statements.has_probe("newest"):
             return None
         names = probes.names if layout.data_table is None else {**probes.names, "payload": None}
         if not layout.has_known_time(layout.enqueued_at):
             names = {**names, "enqueued_at": None}
-        if names["enqueued_at"] is None and names["payload"] is None:
+        if (names["enqueued_at"] is None and names["payload"] is None) or not probes.is_due(PROBES["newest"], now):
             return None
-        memo.asked_at["newest"] = now
         values: dict[str, Value] = {"after": max(0, memo.last_id - _NEWEST_IDS), "limit": _NEWEST}
         return self._statements.statement_for("newest", values, names, layout.queue)
 

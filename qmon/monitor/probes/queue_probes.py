@@ -157,9 +157,9 @@ class QueueProbes:
         asked += [
             self._indexed_statement(probe, name)
             for probe, name in self._indexed
-            if self._is_due(probe, now, only_presence=only_presence)
+            if self.is_due(probe, now, only_presence=only_presence)
         ]
-        is_due = self._is_due(PROBES["states"], now, only_presence=only_presence)
+        is_due = self.is_due(PROBES["states"], now, only_presence=only_presence)
         # If the known state values come from rows, a row may have a new value. No figure includes such rows until the
         # value is known.
         if is_due or (not only_presence and self.layout.state is not None and self.layout.state.learnt):
@@ -332,11 +332,10 @@ class QueueProbes:
         """Return the names for an indexed probe. A probe that counts a state names the index of this state."""
         return {**self.names, "dead_index": self.facts.index_for(probe.index)} if probe.state else self.names
 
-    def _is_due(self, probe: Probe, now: float, *, only_presence: bool) -> bool:
+    def is_due(self, probe: Probe, now: float, *, only_presence: bool = False) -> bool:
         """Return whether to read a probe in this poll. If so, its interval begins now."""
-        if now - self.memo.asked_at.get(probe.name, float("-inf")) < (
-            probe.in_turns_s if only_presence else probe.every_s
-        ):
+        interval_s = probe.in_turns_s if only_presence else probe.every_s
+        if now - self.memo.asked_at.get(probe.name, float("-inf")) < interval_s:
             return False
         self.memo.asked_at[probe.name] = now
         return True

@@ -28,6 +28,9 @@ _MIN_WRONG: Final = 5
 # Maximum number of differences that are followed.
 _MAX_OFFSETS: Final = 8
 
+# Readings kept for each difference: more than a minute of readings, however often they are.
+_KEPT_READINGS: Final = 600
+
 # Minimum number of equal messages and their minimum share of the newest messages.
 _MIN_COPIES: Final = 5
 _MIN_COPIES_SHARE: Final = 0.2
@@ -46,7 +49,7 @@ class _Offset:
     high: float
     first_at: float
     # Time and number of messages of each reading.
-    readings: deque[tuple[float, int]] = field(default_factory=deque)
+    readings: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=_KEPT_READINGS))
 
 
 class ClockTrack:

@@ -38,7 +38,7 @@ class HeadlessTarget:
     Args:
         target: the target. Its password comes from its configured source, never from a prompt.
         configured: the configured queues.
-        root: the folder of all recordings; ``None`` to record nothing.
+        recordings_folder: the folder of all recordings; ``None`` to record nothing.
         interval_s: seconds between polls.
         redact, record_payloads: as for ``Recorder``.
         queues: names of the queues to record; empty for all.

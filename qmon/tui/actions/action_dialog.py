@@ -38,7 +38,7 @@ _OTHER_ROWS: Final = 9
 
 
 class ConfirmationText(Text):
-    """The hints in the fields of the dialog, and what is missing in the fields."""
+    """The hints in the fields of the dialog, and requests to fill the fields."""
 
     REASON = "why; written to the audit log"
     REASON_REQUIRED = "required: why; written to the audit log"

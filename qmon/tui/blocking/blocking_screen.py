@@ -163,7 +163,7 @@ class SessionDetails(TextDialog):
         super().__init__(render_details, BlockingScreenText.DETAIL_KEYS)
 
 
-class ReportText(Text):
+class BlockedReportText(Text):
     """The texts about the reports."""
 
     THE_LAST = "the last {count}"
@@ -172,7 +172,7 @@ class ReportText(Text):
 
 def blocked_reports_summary(reports: Sequence[BlockedReport]) -> str:
     """Return the text for the panel's title."""
-    return ReportText.THE_LAST.render(count=len(reports)) if len(reports) > 1 else ""
+    return BlockedReportText.THE_LAST.render(count=len(reports)) if len(reports) > 1 else ""
 
 
 def blocked_report_lines(reports: Sequence[BlockedReport], cells: int, rows: int) -> list[Line]:
@@ -187,7 +187,7 @@ def blocked_report_lines(reports: Sequence[BlockedReport], cells: int, rows: int
                 (
                     (f" {when} ", "muted"),
                     (who, "strong"),
-                    (f" {ReportText.WAITED.render(duration=formatting.duration(report.waited_s))} ", "text"),
+                    (f" {BlockedReportText.WAITED.render(duration=formatting.duration(report.waited_s))} ", "text"),
                     (whom, "strong"),
                     (f", {clean(report.blocker_state)}" if report.blocker_state else "", "accent"),
                 ),

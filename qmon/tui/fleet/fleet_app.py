@@ -69,11 +69,7 @@ class FleetApp(QmonApp):
     # The number of changes of all targets so far. The screens that show all targets watch this value.
     changes: var[int] = var(0, init=False)
 
-    def __init__(
-        self,
-        *targets: DashboardTarget,
-        **options: Any,
-    ) -> None:
+    def __init__(self, *targets: DashboardTarget, **options: Any) -> None:
         super().__init__(*targets, **options)
         self.has_shown_target = False
         self._unstarted: list[Member] = []

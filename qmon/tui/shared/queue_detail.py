@@ -28,7 +28,7 @@ class QueueDetailScreen(DashboardScreen):
         yield Lines(id="title")
 
     def draw_title(self, about: str, *parts: LinePart) -> None:
-        """Draw the title: what the screen shows, the queue, and ``parts``."""
+        """Draw the title: the subject of the screen, the queue, and ``parts``."""
         name = shorten(clean(self.queue), 48)
         left = [LinePart(((f" {about} ", "muted"), ("of ", "text"), (name, "strong"))), *parts]
         self.query_one("#title", Lines).show(lambda cells, _: [spread_parts(left, [], cells)])

@@ -57,7 +57,7 @@ from qmon.monitor.catalog.state_values import (
 
 
 class CandidateText(Text):
-    """What a table that may be a queue has, and what is missing to watch it."""
+    """The properties of a table that may be a queue, and the reasons why it cannot be watched."""
 
     NO_END = (
         "how to recognize a done message: no column has the name of an end time or of a flag for done messages, and the"
