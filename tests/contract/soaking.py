@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +12,7 @@ from qmon.model.layout.layout import Layout
 from tests.contract import ledger
 from tests.contract.hammer import Hammer, orders_for, strike
 from tests.facts import connected, query, wait_until
+from tests.meanwhile import meanwhile
 from tests.queues import call, made, opened
 
 # Rings that are repaired.
@@ -66,7 +66,7 @@ def soak(url: str, design: str, fire: Fire) -> Soaked:
     naps = [0]
     began = time.monotonic()
     try:
-        with _meanwhile(_keep, url, layout), _meanwhile(_nap, url, layout, naps) if fire.asleep else _nothing():
+        with meanwhile(_keep, url, layout), meanwhile(_nap, url, layout, naps) if fire.asleep else _nothing():
             strike(
                 hammer,
                 producers=fire.producers,
@@ -147,29 +147,6 @@ def _nap(url: str, layout: Layout, naps: list[int], over: threading.Event) -> No
             raw.commit()
         assert row is None or row[0] == number, f"{number} became {row[0]}"
         naps[0] += row is not None
-
-
-@contextlib.contextmanager
-def _meanwhile(act: Callable[..., None], *arguments: object) -> Iterator[None]:
-    """Run a function on a thread until the block ends; raise its exception."""
-    over = threading.Event()
-    failed: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            act(*arguments, over)
-        except BaseException as error:  # raised below
-            failed.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
-    if failed:
-        raise failed[0]
 
 
 def _nothing() -> contextlib.AbstractContextManager[None]:

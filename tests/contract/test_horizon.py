@@ -18,6 +18,7 @@ from qmon.monitor.state import usage_track
 from tests.contract.sessions import open_sessions
 from tests.contract.watching import Watched, installed, said_at_once, watching
 from tests.facts import connected, fresh_database, query, wait_until
+from tests.meanwhile import meanwhile
 from tests.wordings import has
 
 
@@ -40,20 +41,14 @@ def url(own_server: EmbeddedServer) -> Iterator[str]:
 @contextlib.contextmanager
 def popping(url: str) -> Iterator[None]:
     """Run one consumer."""
-    over = threading.Event()
 
-    def pop() -> None:
+    def pop(over: threading.Event) -> None:
         with connected(url) as connection:
             while not over.is_set():
                 connection.execute("SELECT * FROM fifo_pop()").fetchall()
 
-    thread = threading.Thread(target=pop)
-    thread.start()
-    try:
+    with meanwhile(pop):
         yield
-    finally:
-        over.set()
-        thread.join()
 
 
 def held(watched: Watched, who: str, age: int = 0) -> tuple[HorizonSample, ...]:

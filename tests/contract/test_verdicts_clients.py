@@ -14,6 +14,7 @@ from qmon.model.verdicts.flow_verdicts import FlowText
 from qmon.model.view import View
 from tests.contract.watching import installed, said_at_once, watching
 from tests.facts import connected, query
+from tests.meanwhile import meanwhile
 from tests.wordings import has
 
 
@@ -69,22 +70,16 @@ def test_consumers_that_delete_rows_of_a_table_with_states_are_seen_to_claim(
 @contextlib.contextmanager
 def deleting(url: str, layout: Layout) -> Iterator[None]:
     """Run a consumer that deletes the first ready row in a loop."""
-    over = threading.Event()
     first = f"SELECT id FROM {layout.table} WHERE status = 1 ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"
 
-    def pop() -> None:
+    def pop(over: threading.Event) -> None:
         with connected(url) as session:
             session.execute("SET application_name = 'worker'")
             while not over.wait(0.01):
                 session.execute(f"DELETE FROM {layout.table} WHERE id = ({first}) RETURNING id").fetchall()
 
-    thread = threading.Thread(target=pop)
-    thread.start()
-    try:
+    with meanwhile(pop):
         yield
-    finally:
-        over.set()
-        thread.join()
 
 
 def test_done_messages_are_what_is_in_the_table_and_in_no_other_state(database: str) -> None:

@@ -17,6 +17,7 @@ from qmon.workload.workload_messages import make_message
 from tests.facts import connected, query, wait_until
 from tests.laboratory.case import Case
 from tests.laboratory.laboratory import Laboratory
+from tests.meanwhile import meanwhile
 from tests.queues import routine
 
 # qmon reports an archiver as missing after it has been silent this long.
@@ -216,20 +217,14 @@ def repeated(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 @contextlib.contextmanager
 def _pushing(lab: Laboratory, insert: str) -> Iterator[None]:
     """Run this statement eight times per second."""
-    over = threading.Event()
 
-    def push() -> None:
+    def push(over: threading.Event) -> None:
         with connected(lab.url) as session:
             while not over.wait(0.125):
                 session.execute(insert)
 
-    thread = threading.Thread(target=push)
-    thread.start()
-    try:
+    with meanwhile(push):
         yield
-    finally:
-        over.set()
-        thread.join()
 
 
 CASES = (

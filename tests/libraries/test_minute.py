@@ -20,6 +20,7 @@ from tests.libraries.acting import OLD
 from tests.libraries.every import LIBRARIES, MIXED
 from tests.libraries.figures import of_queue
 from tests.libraries.library import ATTEMPTS, QUEUES, Event, Kind, Library, State, fates, within
+from tests.meanwhile import meanwhile
 
 pytestmark = pytest.mark.soak  # a minute per library; test_figures.py is faster
 
@@ -34,21 +35,15 @@ LEASES_END: Final = ("pgmq",)
 @contextmanager
 def pushing(library: Library, url: str, log: list[Event]) -> Iterator[None]:
     """Push jobs into both queues until the end of the block; one in ten fails once."""
-    over = threading.Event()
 
-    def push() -> None:
+    def push(over: threading.Event) -> None:
         while not over.wait(0.3):
             for number, queue in enumerate(QUEUES):
                 log.extend(library.push(url, queue, [f"job {n}" for n in range(9 - 4 * number)]))
                 log.extend(library.push(url, queue, ["fails once"], fails=1))
 
-    thread = threading.Thread(target=push)
-    thread.start()
-    try:
+    with meanwhile(push):
         yield
-    finally:
-        over.set()
-        thread.join()
 
 
 def held_between(
