@@ -152,8 +152,8 @@ def complete_group(
     """Return a group with the schema of its table and the zones of its times, and a line for each part left out.
 
     A part that the group can do without, such as the owner, is left out if a column is missing or the server cannot
-    answer its condition. If a configured group does not define rates, new rows may give the push rate. This requires
-    that the server numbers the rows and that finished rows stay.
+    answer its condition. If a group that is configured or was found by its shape does not define rates, new rows may
+    give the push rate. This requires that the server numbers the rows and that finished rows stay.
 
     Args:
         group: the group. The schema of its table may be missing.
