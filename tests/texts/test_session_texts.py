@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from qmon.model.texts import Text
-from qmon.tui.blocking.blocking_screen import BlockingScreenText, BlockedReportText
+from qmon.tui.blocking.blocking_screen import BlockedReportText, BlockingScreenText
 from qmon.tui.blocking.tree import BlockingText
 from qmon.tui.consumers.consumer_rows import ConsumerText
 from qmon.tui.consumers.consumers_screen import ConsumersText

@@ -113,11 +113,8 @@ def propose_config(
     libraries = {g.group.library for g in resolved.groups} | {layout.library for layout in resolved.layouts}
     kept = [layout for layout in resolved.layouts if not layout.library]
     for layout in kept:
-        blocks.append(
-            _layout_block(
-                name, layout, [ProposedLineText.SOURCE.render(source=layout.source.value), *resolved.reasons[layout.queue]]
-            )
-        )
+        source = ProposedLineText.SOURCE.render(source=layout.source.value)
+        blocks.append(_layout_block(name, layout, [source, *resolved.reasons[layout.queue]]))
     blocks += [queue_to_toml(name, {"library": each}) for each in sorted(libraries - {""})]
     written = {} if known is None else known.written
     own = [queue.name for queue in (() if known is None else known.queues) if isinstance(queue, Group)]
