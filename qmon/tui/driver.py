@@ -1,7 +1,7 @@
 """Reads the terminal without ending the app on bad input.
 
 Bytes that are not UTF-8 become replacement characters. Malformed escape sequences are dropped. If reading fails, the
-app ends cleanly. The event loop handles the signals that stop and continue the process, one after the other.
+app ends cleanly. The event loop handles the signals that stop, continue and resize, one after the other.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
+from textual import events
 from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.drivers import linux_driver
+from textual.geometry import Size
 from textual.message import Message
 
 
@@ -61,13 +63,30 @@ class TerminalDriver(linux_driver.LinuxDriver):
     """Textual's driver for terminals, with corrected handling of failures and signals.
 
     If reading fails, Textual ends the app with exit code 0 and logs nothing. Textual also leaves and enters the
-    application mode inside its signal handlers, and a second signal can interrupt the first handler. In Textual, if the
-    process was stopped by SIGSTOP instead of SIGTSTP, SIGCONT starts a second thread that reads the terminal.
+    application mode inside its signal handlers, and a second signal can interrupt the first handler. If a handler that
+    has read the size of the terminal is interrupted by another that reads a newer size, the app keeps the older size.
+    In Textual, if the process was stopped by SIGSTOP instead of SIGTSTP, SIGCONT starts a second thread that reads the
+    terminal.
     """
 
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
         self._pausing = self._continued = False
+
+    def start_application_mode(self) -> None:
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+        if sys.platform != "win32" and self._writer_thread is not None:
+            signal.signal(signal.SIGWINCH, self._sigwinch_application)
+            self._sigwinch_application()  # the size may have changed since Textual has read it
+
+    def _sigwinch_application(self, *_: object) -> None:
+        with contextlib.suppress(RuntimeError):  # the event loop is closed, because the app has ended
+            self._loop.call_soon_threadsafe(self._send_size)
+
+    def _send_size(self) -> None:
+        if not self._in_band_window_resize:  # otherwise the terminal reports its size
+            size = Size(*self._get_terminal_size())
+            self.send_message(events.Resize(size, size))
 
     def _sigtstp_application(self, *_: object) -> None:
         self._continued = False
