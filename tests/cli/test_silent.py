@@ -15,6 +15,7 @@ import pytest
 from qmon.cli.commands.act.run_action import RunText
 from qmon.cli.commands.check import CheckText
 from qmon.cli.commands.design.archive import ArchiveResultText
+from qmon.cli.signals import SignalText
 from qmon.engines.bounded_calls import LoginText
 from qmon.engines.driver_calls import DriverCallText
 from qmon.engines.postgres.postgres_errors import PostgresErrorText
@@ -113,9 +114,9 @@ def test_the_second_ctrl_c_ends_archiving_and_its_batch_is_unsure(quiet: Tunnel,
     child = started(["design", "archive", quiet.url, "orders"], own_home)
     try:
         assert quiet.silent.wait(120)
+        assert child.stderr is not None
         child.send_signal(signal.SIGINT)
-        with pytest.raises(subprocess.TimeoutExpired):
-            child.wait(0.5)
+        assert any(has(line, SignalText.STOPPING) for line in child.stderr)
         child.send_signal(signal.SIGINT)
         out, said = child.communicate(timeout=120)
     finally:

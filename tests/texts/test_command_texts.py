@@ -32,6 +32,7 @@ from qmon.cli.commands.status import StatusText
 from qmon.cli.console import ConsoleText
 from qmon.cli.guesses import GuessText
 from qmon.cli.init_questions import AnswerText
+from qmon.cli.signals import SignalText
 from qmon.cli.target_prompt import PromptText
 from qmon.cli.target_session import SessionText
 from qmon.cli.trial_notice import TrialText
@@ -375,6 +376,7 @@ WORDINGS: Final[Wordings] = {
         {"target": "shop"},
         "shop is read-only: qmon.toml sets read_only = true; nothing was changed",
     ),
+    SignalText.STOPPING: ({}, "stopping; press Ctrl-C again to stop at once"),
     TrialText.NO_RECEIVER: (
         {"path": "/etc/qmon.toml"},
         "/etc/qmon.toml contains no [[notify]]; see qmon help alerts-and-checks",
