@@ -33,3 +33,21 @@ def test_pushes_count_in_totals_although_the_pop_rate_is_unknown() -> None:
 def _views(*polls: QueueSamples) -> list[QueueView]:
     history = TargetHistory()
     return [history.record_snapshot(poll(n, 1000.0 + n, each)).queues[0] for n, each in enumerate(polls)]
+
+
+def test_a_rate_of_0_is_as_old_as_the_last_look_at_the_rows() -> None:
+    """Sessions may not count their work, so counters that stand still prove nothing without the rows."""
+    still = fifo(EMPTY, 5, head=HeadSample("1", 0.1, 5), last_id=5)
+    unread = replace(still, head=None)
+    views = _views(still, still, unread, unread, still)
+    assert [(view.pop_rate.value, view.pop_rate.age_s) for view in views[1:]] == [(0, 0), (0, 1), (0, 2), (0, 0)]
+    assert [(view.push_rate.value, view.push_rate.age_s) for view in views[1:]] == [(0, 0), (0, 1), (0, 2), (0, 0)]
+
+
+def test_work_that_is_counted_is_fresh_without_a_look_at_the_rows() -> None:
+    before = fifo(EMPTY, 9, head=HeadSample("1", 0.1, 9), last_id=9)
+    pushed = fifo(moved(EMPTY, 3, 2), 9, head=None, last_id=12)
+    view = _views(before, before, pushed)[-1]
+    assert (view.push_rate.age_s, view.pop_rate.age_s) == (0.0, 0.0)
+    assert view.push_rate.value
+    assert view.pop_rate.value

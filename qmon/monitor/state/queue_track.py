@@ -394,8 +394,12 @@ class QueueTrack:
         def rate(value: float | None, doubt: Reason | None) -> Figure:
             if value is not None and doubt is not None and _is_doubtful(value, doubt):
                 return Figure.unknown(doubt)
-            why = failure_for("rates", snapshot, samples.layout.queue)
-            return missing if value is None else mark_age("rates", older_figure(Figure(value), behind_s, why))
+            if value is None:
+                return missing
+            # Work that the counters miss shows only in the rows.
+            unchecked_s = 0.0 if value else self._standing.unchecked_s
+            why = failure_for("ready" if unchecked_s else "rates", snapshot, samples.layout.queue)
+            return mark_age("rates", older_figure(Figure(value), behind_s + unchecked_s, why))
 
         still = Reason.COUNTERS_STAND_STILL
         no_push = still if self._standing.pushes else None

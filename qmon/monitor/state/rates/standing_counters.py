@@ -50,6 +50,7 @@ class StandingCounters:
     pushes: bool = False
     pops: bool = False
     pops_lately: bool = False
+    unchecked_s: float = 0.0
     _inserted: _Movement = field(default_factory=_Movement)
     _added: _Movement = field(default_factory=_Movement)
     _left: _Movement = field(default_factory=lambda: _Movement(0.0))
@@ -58,6 +59,7 @@ class StandingCounters:
     _before: QueueSamples | None = None
     # The last issued id when the number of inserted rows last changed.
     _issued: int | None = None
+    _looked_at: float | None = None
 
     def record_poll(self, samples: QueueSamples, at: float, flow: Flow | None) -> None:
         """Record the samples of one poll, read at ``at`` (server clock, seconds).
@@ -66,8 +68,12 @@ class StandingCounters:
         pops explain why rows left ``ready``. A session may report completions now and its pops seconds later.
         """
         counters = samples.counters
-        if counters is None or samples.head is None or not _counts_by_session(counters):
+        if counters is None or not _counts_by_session(counters):
             return
+        if samples.head is None:  # the probe was left out or failed
+            self.unchecked_s = 0.0 if self._looked_at is None else at - self._looked_at
+            return
+        self._looked_at, self.unchecked_s = at, 0.0
         if flow is None:
             self._inserted, self._added, self._before = _Movement(), _Movement(), None
             self._left = _Movement(self._popped)
