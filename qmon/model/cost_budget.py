@@ -62,6 +62,11 @@ class Budget:
     share: float = 0.01
     poll_ms: float | None = None
 
+    @property
+    def is_unlimited(self) -> bool:
+        """True for a budget of a whole processor: no probe is throttled, even if the polls take all the time."""
+        return self.poll_ms is None and self.share >= 1
+
     def allowed_ms(self, interval_s: float) -> float:
         """Return the milliseconds of server time that one poll may cost at this poll interval."""
         return self.poll_ms if self.poll_ms is not None else self.share * interval_s * 1000.0
@@ -73,7 +78,7 @@ class Budget:
         """
         if self.poll_ms is not None:
             return replace(self, poll_ms=self.poll_ms / instances)
-        return self if self.share >= 1 else replace(self, share=self.share / instances)
+        return self if self.is_unlimited else replace(self, share=self.share / instances)
 
     @property
     def text(self) -> str:
@@ -86,7 +91,7 @@ class Budget:
         return milliseconds(self.poll_ms) if self.poll_ms is not None else f"{number(self.share * 100)} %"
 
 
-# Used for a few polls in which no probe is skipped.
+# No probe is throttled.
 UNLIMITED: Final = Budget(share=1.0)
 
 
@@ -201,6 +206,8 @@ def plan_pace(
         in_turns: queues take turns, because there are many queues. A longer interval would then not lower the cost per
             second, so the interval stays the same.
     """
+    if budget.is_unlimited:
+        return ProbePace(asked_s)
     allowed = budget.allowed_ms(asked_s)
     lessened = [key for key, n in before.every.items() if key in costs and n > 1]
     most = {key: _max_every(rank(key), asked_s, readings_per_poll.get(key, 1.0)) for key in lessened}

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from qmon.model.cost_budget import (
     RELAX_BELOW,
     SLOWEST_S,
+    UNLIMITED,
     Budget,
     ProbeKey,
     ProbePace,
@@ -65,6 +66,14 @@ def test_the_poll_fits_or_everything_is_read_as_seldom_as_it_may_be(
     assert all(2 <= n <= slowest(key, interval) for key, n in found.every.items())
     assert all(n * interval <= SLOWEST_S[rank(key)] for key, n in found.every.items())
     assert interval == asked or asked < interval <= SLOWEST_S[Rank.DECIDES]
+
+
+@given(COSTS, st.floats(0.0, 20.0), INTERVALS)
+def test_without_a_limit_everything_is_read_in_each_poll(
+    costs: dict[ProbeKey, float], overhead: float, asked: float
+) -> None:
+    dear = {key: 1_000.0 * ms for key, ms in costs.items()}
+    assert plan_pace(dear, overhead, UNLIMITED, asked, ProbePace(asked), rank) == ProbePace(asked)
 
 
 @given(COSTS, BUDGETS, INTERVALS)
