@@ -211,13 +211,17 @@ def test_setup_prints_what_it_would_run_and_runs_it_once(clean_roles: str) -> No
     assert has(again.stderr, SetupText.NOTHING_TO_DO)
 
 
-def test_setup_without_rights_names_the_statements_for_the_dba(database: str) -> None:
+def test_setup_without_rights_says_in_one_line_how_to_get_the_script(database: str) -> None:
     make(database, "DROP ROLE IF EXISTS nobody_much; CREATE ROLE nobody_much LOGIN")
-    done = call("setup", database.replace("postgres@", "nobody_much@", 1))
+    target = database.replace("postgres@", "nobody_much@", 1)
+    done = call("setup", target, "--role", "operator")
     assert done.exit_code == 1
-    assert "not done  qmon's own schema" in done.stdout
-    assert "CREATE ROLE qmon_monitor NOLOGIN;" in done.stdout
-    assert "need another role" in done.stderr
+    assert done.stdout == ""
+    (refused,) = (line for line in done.stderr.splitlines() if has(line, SetupText.REFUSED))
+    assert "qmon's own schema" in refused
+    assert f"qmon setup {target} --role operator --print" in refused
+    printed = call("setup", target, "--role", "operator", "--print")
+    assert (printed.exit_code, "CREATE ROLE qmon_operator NOLOGIN;" in printed.stdout) == (0, True)
     make(database, "DROP ROLE nobody_much")
 
 

@@ -327,6 +327,18 @@ WORDINGS: Final[Wordings] = {
         "--allow-host needs a host name or address without a port, such as ops-1, not 'http://a'",
     ),
     SetupText.REMOVE_NEEDS_GATE: ({}, "--remove needs --gate QUEUE"),
+    SetupText.REFUSED: (
+        {
+            "failed": 2,
+            "steps": 7,
+            "step": "qmon's own schema",
+            "problem": "permission denied for database shop",
+            "target": "shop",
+            "role": "operator",
+        },
+        "2 of 7 steps need a role with more rights; the first: qmon's own schema: permission denied for database shop."
+        " Get the script for your DBA: qmon setup shop --role operator --print > for-the-dba.sql",
+    ),
     SetupText.NOTHING_TO_DO: ({}, "nothing to do: everything exists already"),
     StatusText.INSTALLED_ONLY: (
         {},

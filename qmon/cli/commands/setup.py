@@ -1,4 +1,4 @@
-"""``qmon setup``: creates qmon's own schema and roles, or prints the SQL for the DBA."""
+"""``qmon setup``: creates qmon's own schema and roles, or prints a script with the SQL for the DBA."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from qmon.cli.target_session import ConnectedTarget
-    from qmon.engines.base import Engine
     from qmon.monitor.catalog.resolve import Resolved
     from qmon.operate.install.control_setup import SetupResult, SetupStep
 from qmon.model.texts import Text
@@ -27,6 +26,10 @@ class SetupText(Text):
 
     REMOVE_NEEDS_GATE = "--remove needs --gate QUEUE"
     NOTHING_TO_DO = "nothing to do: everything exists already"
+    REFUSED = (
+        "{failed} of {steps} steps need a role with more rights; the first: {step}: {problem}. Get the script for your"
+        " DBA: qmon setup {target} --role {role} --print > for-the-dba.sql"
+    )
 
 
 class RoleChoice(StrEnum):
@@ -66,7 +69,8 @@ def setup(
     """Create qmon's schema and roles in a database.
 
     Watching queues needs neither the schema nor the roles. The roles get rights on the queues of the database. qmon
-    does not change existing objects. If your role may not run a statement, qmon prints the statement for the DBA.
+    does not change existing objects. If your role may not run a statement, qmon prints the command that writes a script
+    for your DBA.
     """
     config = options.config_path(context)
     if gate is not None:
@@ -91,7 +95,7 @@ def setup(
             for step in planned:
                 print_output(f"to do     {_summary_text(step)}")
         else:
-            _print_results(at.engine, steps.run_setup(at.connection, planned))
+            _print_results(steps.run_setup(at.connection, planned), target, role)
     name = f"qmon_{role.value}"
     if at.engine.name == "sqlserver":
         print_note(f"to grant the role to a database user: ALTER ROLE {name} ADD MEMBER [user]")
@@ -135,19 +139,22 @@ def _find_queues(at: ConnectedTarget) -> Resolved:
     return resolved
 
 
-def _print_results(engine: Engine, outcomes: tuple[SetupResult, ...]) -> None:
-    """Print the steps that were done, and the statements that need a role with more rights."""
+def _print_results(outcomes: tuple[SetupResult, ...], target: str, role: RoleChoice) -> None:
+    """Print the steps that were done, and one line about the steps that need a role with more rights."""
     failed = [outcome for outcome in outcomes if outcome.problem]
     for outcome in outcomes:
         if not outcome.problem:
             print_output(f"done      {_summary_text(outcome.step)}")
-    for outcome in failed:
-        print_output(f"not done  {_summary_text(outcome.step)}: {clean_text(outcome.problem)}")
     if failed:
-        from qmon.operate.install.control_setup import setup_script
-
-        print_note(f"{len(failed)} of {len(outcomes)} statements need another role; for the DBA:")
-        print(setup_script(engine, [outcome.step for outcome in failed]), end="")
+        refused = SetupText.REFUSED.render(
+            failed=len(failed),
+            steps=len(outcomes),
+            step=_summary_text(failed[0].step),
+            problem=clean_text(failed[0].problem),
+            target=clean_text(target),
+            role=role.value,
+        )
+        print_note(refused)
         raise typer.Exit(1)
 
 
