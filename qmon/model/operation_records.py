@@ -295,6 +295,15 @@ class UndoState(StrEnum):
         """True if an undo would restore messages."""
         return self in (UndoState.POSSIBLE, UndoState.PARTLY_UNDONE)
 
+    @property
+    def label(self) -> str:
+        """The text for users.
+
+        The history only shows that the old rows are saved. Only the plan of an undo reads whether the messages have
+        changed since then.
+        """
+        return "rows saved" if self is UndoState.POSSIBLE else self.value
+
 
 @dataclass(frozen=True, slots=True)
 class Operation:

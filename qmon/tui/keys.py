@@ -65,6 +65,14 @@ APP: Final[list[BindingType]] = [
     _key("minus", "slower", "slower", "Poll less often", READINGS, id="slower", shown="-", bar=False),
     _key("n", "poll_now", "now", "Poll now", READINGS, id="poll-now"),
     _key("z", "freeze", "freeze", "Freeze the display; polling continues", READINGS, id="freeze"),
+    _key(
+        "i",
+        "screen.server_health",
+        "server",
+        "Show the server: the cost of polling, log, temporary space, replicas, limits, settings",
+        READINGS,
+        id="server-health",
+    ),
     _key("t", "screen.choose_theme", "theme", "Choose a theme: dark, light or another", DISPLAY, id="theme", bar=False),
     _key(
         "a", "acknowledge", "acknowledge", "Acknowledge the alert in the banner", READINGS, id="acknowledge", bar=False
@@ -450,14 +458,6 @@ BLOCKING: Final[list[BindingType]] = [
 ]
 
 WAITS: Final[list[BindingType]] = [
-    _key(
-        "i",
-        "server_state",
-        "server",
-        "Switch between server health (log, temporary space, replicas, limits) and the waits",
-        READINGS,
-        id="server-state",
-    ),
     *bindings_in(BLOCKING),
     *(binding for binding in bindings_in(QUEUE_SCREEN) if binding.id in ("previous", "next")),
 ]
@@ -613,6 +613,8 @@ SESSION: Final[list[BindingType]] = [
     Binding("escape,enter,q", "close", "close", id="session.close"),
     Binding("E", "act", "end", id="session.end-session", group=ACTING),
 ]
+
+SERVER_DIALOG: Final[list[BindingType]] = [Binding("escape,enter,q,i", "close", "close", id="server.close")]
 
 TEXT_DIALOG: Final[list[BindingType]] = [Binding("escape,enter,q", "close", "close", id="details.close")]
 

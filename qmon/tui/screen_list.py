@@ -105,6 +105,13 @@ _DETAILS: Final = {
     "consumers": "qmon.tui.consumers.consumers_screen:ConsumersScreen",
 }
 
+_SERVER_HEALTH: Final = "qmon.tui.waits.server_health_dialog:ServerHealthDialog"
+
+
+def make_server_health_dialog() -> Screen[Any]:
+    """Import the dialog about the server of the shown target and return a new dialog."""
+    return _make_screen(_SERVER_HEALTH)
+
 
 def make_detail_screen(name: str, queue: str) -> Screen[Any]:
     """Import a screen about one queue and return a new screen."""

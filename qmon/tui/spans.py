@@ -70,6 +70,17 @@ def fit_parts(parts: Sequence[LinePart], cells: int, gap: str = "   ") -> Line:
     return cut_line(joined, cells)
 
 
+def wrap_parts(parts: Sequence[LinePart], cells: int, gap: str = "   ") -> list[Line]:
+    """Join the parts with ``gap`` into as few lines as possible, in order. No part is dropped; a long part is cut."""
+    rows: list[list[LinePart]] = []
+    for part in parts:
+        if rows and line_width(fit_parts([*rows[-1], part], 10_000, gap)) <= cells:
+            rows[-1].append(part)
+        else:
+            rows.append([part])
+    return [fit_parts(row, cells, gap) for row in rows]
+
+
 def spread_parts(left: Sequence[LinePart], right: Sequence[LinePart], cells: int, gap: str = "   ") -> Line:
     """Return one line with parts at both ends. The parts at the left must fit next to the parts at the right."""
     end = fit_parts(right, cells, "  ")

@@ -32,6 +32,10 @@ WORDINGS: Final[Wordings] = {
         "began 14:32:07, ended 14:32:12, after 5.0 s",
     ),
     OperationDetail.WHAT: ({"operation": "requeue", "queue": "orders"}, "requeue of orders"),
+    OperationDetail.UNDO_ROWS: (
+        {"state": "rows saved"},
+        "rows saved; the plan of an undo reads how many messages can still be restored",
+    ),
     OperationDetail.NO_REASON: ({}, "none was given"),
     OperationDetail.DONE: ({"done": 602, "skipped": 2, "changed": 1}, "602 · skipped 2 · changed 1"),
     OperationDetail.DONE_AND_REFUSED: (

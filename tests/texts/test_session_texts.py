@@ -122,6 +122,7 @@ WORDINGS: Final[Wordings] = {
     ConsumersText.POP_RATE: ({"rate": "4.0"}, "pop rate 4.0/s"),
     ConsumersText.IN_PROGRESS: ({"count": "7"}, "in progress 7"),
     ConsumersText.NO_CONSUMER: ({}, "no consumer is connected, and no message is in progress"),
+    ConsumersText.BY_STATEMENT: ({}, "recognized by their last statement"),
     ConsumersText.MAY_BE_MORE: (
         {"why": "only the first 50 messages in progress were read"},
         "there may be more: only the first 50 messages in progress were read",

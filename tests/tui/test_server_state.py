@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from qmon.model import formatting
 from qmon.model.samples.server_state_samples import LimitsSample, LogSample, ServerState, ServiceSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts.server_health_verdicts import ServerHealthText
@@ -13,6 +14,7 @@ from qmon.model.view import View
 from qmon.recording.history.timeline import TimelineEvent, VerdictChanges
 from qmon.tui.figures import UnreadText
 from qmon.tui.overview.causes import CauseText
+from qmon.tui.screen_list import ENTRIES
 from qmon.tui.waits.server_health_panel import HealthText, SettingsText
 from tests.tui.driving import dashboard
 from tests.tui.pictures import SIZES, Compare
@@ -101,6 +103,27 @@ async def test_on_a_small_screen_it_is_there_where_something_is_wrong_and_otherw
         await d.press("i")
         used = HealthText.USED_OF.render(size="4.0 GB")
         assert f"700 MB {used}   17 %   {HealthText.NOT_HELD}" in d.text()
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_the_server_over_another_screen(snap_compare: Compare, size: tuple[int, int]) -> None:
+    shot = shot_of("1", "i", found=troubled())
+    assert snap_compare(shot.app, terminal_size=size, run_before=shot.ready)
+
+
+async def test_the_details_of_the_cost_are_one_key_away_on_every_screen() -> None:
+    found = polled()[1][-1]
+    buffers = found.server.buffers
+    assert buffers is not None
+    async with dashboard((80, 24)) as d:
+        await d.give(found)
+        for entry in ENTRIES:
+            await d.press(entry.digit, "i")
+            text = " ".join(d.text().split())
+            assert HealthText.BUFFERS.render(count=formatting.count(buffers)) in text, entry.name
+            assert has(text, HealthText.SERVER_TIME), entry.name
+            await d.press("i")
+            assert d.app.current_mode == entry.name
 
 
 async def test_why_nothing_is_known_is_said() -> None:

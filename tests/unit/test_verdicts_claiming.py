@@ -161,6 +161,9 @@ def test_by_the_routines_they_call(statement: str, consumer: bool, producer: boo
         ("UPDATE dbo.mails SET status = 2 WHERE id = 5", True, False),
         ("with x as (select id from mails for update skip locked) delete from mails using x", True, False),
         ("SELECT count(*) FROM mails", False, False),
+        ("SELECT id FROM mails ORDER BY id LIMIT 1 FOR UPDATE", True, False),
+        ("SELECT id FROM mails FOR UPDATE SKIP LOCKED", True, False),
+        ("SELECT * FROM mails WHERE status = 1 FOR UPDATE", False, False),  # it only holds locks
         ("INSERT INTO orders VALUES (1)", False, False),
     ],
 )

@@ -24,7 +24,9 @@ _VERBS: Final = {
     Side.PRODUCERS: ("push", "push_batch"),
     Side.CONSUMERS: ("pop", "pop_batch", "complete", "complete_batch", "fail"),
 }
-_POPS: Final = frozenset({"delete", "update"})
+# A pop that locks rows by a SELECT takes a few of them, or skips locked rows. Other statements with FOR UPDATE only
+# hold locks, such as those of a session that looks at messages by hand.
+_LIMITS: Final = frozenset({"fetch", "limit", "skip", "top"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ def is_client(client: ClientSample, layout: Layout, side: Side) -> bool:
         return False
     if _routines(layout, side):
         return True
-    pops = not _POPS.isdisjoint(called)
+    pops = "delete" in called or ("update" in called and ("set" in called or not _LIMITS.isdisjoint(called)))
     return pops if side is Side.CONSUMERS else not pops and "insert" in called
 
 

@@ -31,6 +31,7 @@ class ConsumersText(Text):
     POP_RATE = "pop rate {rate}/s"
     IN_PROGRESS = "in progress {count}"
     NO_CONSUMER = "no consumer is connected, and no message is in progress"
+    BY_STATEMENT = "recognized by their last statement"
     MAY_BE_MORE = "there may be more: {why}"
     READING = "reading the session"
     NOT_LIVE = "{session}; its statement is read only from a live target"
@@ -103,6 +104,10 @@ class ConsumersScreen(QueueDetailScreen):
 
     def draw_headings(self, shown: Shown, now: float) -> None:
         parts = [formatting.count_text(len(self.found.consumers), "consumer")] if self.found.consumers else []
+        queue = self.current_queue()
+        seen = None if queue is None else queue.consumers_seen
+        if self.found.consumers and seen is not None and seen.by == "table":
+            parts.append(ConsumersText.BY_STATEMENT)
         if self.found.consumers and self.found.why:
             parts.append(ConsumersText.MAY_BE_MORE.render(why=clean(self.found.why)))
         self.show_heading("consumers-heading", "consumers", " · ".join(parts))

@@ -21,6 +21,7 @@ class OperationDetail(Text):
     ENDED = "began {began}, ended {ended}, after {duration}"
     WHAT = "{operation} of {queue}"
     NO_REASON = "none was given"
+    UNDO_ROWS = "{state}; the plan of an undo reads how many messages can still be restored"
     DONE = "{done:,} · skipped {skipped:,} · changed {changed:,}"
     DONE_AND_REFUSED = "{done:,} · skipped {skipped:,} · changed {changed:,} · refused {refused:,}"
 
@@ -40,7 +41,9 @@ COLUMNS: Final = (
         most=12,
         about="messages skipped because they were locked, or had changed since the plan",
     ),
-    GridColumn("undo", "UNDO", rank=1, least=6, most=13, about="whether u can undo the operation"),
+    GridColumn(
+        "undo", "UNDO", rank=1, least=6, most=13, about="rows saved: u shows how many messages can still be restored"
+    ),
     GridColumn("by", "BY", rank=3, most=28, shrinks_to=10, about="user who ran the operation"),
     GridColumn("reason", "REASON", rank=5, least=12, grows=True, sortable=False, about="reason given by the user"),
 )
@@ -84,7 +87,7 @@ def _row(operation: Operation) -> GridRow:
             (operation.state.value, _TONES[operation.state]),
             (f"{operation.done:,}", "text" if operation.done else "muted"),
             (f"{left:,}", "accent" if left else "muted"),
-            (clean(operation.undo_state), "text" if operation.undo_state is UndoState.POSSIBLE else "muted"),
+            (operation.undo_state.label, "text" if operation.undo_state is UndoState.POSSIBLE else "muted"),
             (clean(operation.by), "muted"),
             (clean(operation.reason), "muted"),
         ),
@@ -106,8 +109,12 @@ def searchable_text(operation: Operation) -> str:
     """Return the text that the filter searches."""
     return (
         f"{operation.id} {_kind_text(operation)} {operation.queue} {operation.state.value} {operation.by} "
-        f"{operation.reason} {operation.undo_state}"
+        f"{operation.reason} {operation.undo_state.label}"
     )
+
+
+def _undo_text(state: UndoState) -> str:
+    return OperationDetail.UNDO_ROWS.render(state=state.label) if state.can_undo else state.label
 
 
 def detail_lines(operation: Operation, cells: int) -> list[Line]:
@@ -137,7 +144,7 @@ def detail_lines(operation: Operation, cells: int) -> list[Line]:
         *entry_lines("reason", reason, cells, "text" if operation.reason else "muted"),
         *entry_lines("planned", f"{operation.planned:,}", cells),
         *entry_lines("done", done, cells),
-        *entry_lines("undo", operation.undo_state, cells),
+        *entry_lines("undo", _undo_text(operation.undo_state), cells),
         *entry_lines("undo of", operation.undo_of or "", cells),
         *entry_lines("operation", operation.id, cells),
     ]

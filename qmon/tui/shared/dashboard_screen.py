@@ -22,7 +22,7 @@ from qmon.tui.actions.request import ActionRequest
 from qmon.tui.app import QmonApp
 from qmon.tui.palette_items import PaletteItem
 from qmon.tui.sanitize import clean
-from qmon.tui.screen_list import make_detail_screen
+from qmon.tui.screen_list import make_detail_screen, make_server_health_dialog
 from qmon.tui.screen_texts import ScreenText
 from qmon.tui.shared import topics
 from qmon.tui.shared.banner import alert_lines, operation_lines, pause_lines, tour_lines
@@ -261,6 +261,10 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         else:
             self.app.selected = queue.name  # the cursor returns to it, even if another queue is first by then
             self.app.push_screen(make_detail_screen(name, queue.name))
+
+    def action_server_health(self) -> None:
+        """Open the dialog about the server of the shown target, with the cost of polling."""
+        self.app.push_screen(make_server_health_dialog())
 
     def action_act(self, action: str) -> None:
         """Open the dialog that plans an action. If the action is disabled, notify the user of the reason."""

@@ -38,7 +38,7 @@ from qmon.model.view import View
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.screen_texts import ScreenText
-from qmon.tui.spans import LABEL_CELLS, Line, LinePart, Span, entry_lines, fit_parts
+from qmon.tui.spans import LABEL_CELLS, Line, LinePart, Span, entry_lines, fit_parts, wrap_parts
 
 
 class HealthText(Text):
@@ -98,9 +98,13 @@ class _Reading:
     statement: str = ""
 
     def to_lines(self, cells: int, *, whole: bool) -> list[Line]:
-        """Return the lines of this reading. ``whole``: add the text of the statement."""
-        tone = "alarm" if self.bad else "muted"
-        out: list[Line] = [((f" {self.label:<{LABEL_CELLS}}", tone), *fit_parts(self.parts, cells - LABEL_CELLS - 2))]
+        """Return the lines of this reading. ``whole``: drop no part, and add the text of the statement."""
+        tone, room = "alarm" if self.bad else "muted", cells - LABEL_CELLS - 2
+        pieces = wrap_parts(self.parts, room) if whole else [fit_parts(self.parts, room)]
+        out: list[Line] = [
+            ((f" {self.label if number == 0 else '':<{LABEL_CELLS}}", tone), *piece)
+            for number, piece in enumerate(pieces)
+        ]
         return out + entry_lines("", " ".join(self.statement.split()), cells, "muted", most=3) if whole else out
 
 

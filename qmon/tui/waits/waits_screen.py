@@ -101,7 +101,7 @@ class WaitsScreen(DashboardScreen):
             stale=stale,
         )
 
-    def action_server_state(self) -> None:
+    def action_server_health(self) -> None:
         """Show server health on the whole screen, or the waits again."""
         self._shows_server_only = not self._shows_server_only
         self.redraw()

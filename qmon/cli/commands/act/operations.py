@@ -99,7 +99,7 @@ def _operation_row(operation: Operation) -> tuple[object, ...]:
         operation.queue,
         operation.state,
         *counts,
-        operation.undo_state,
+        operation.undo_state.label,
         operation.by,
         operation.reason,
     )
@@ -136,7 +136,7 @@ def show(
                     f"{o.done:,}",
                     local_moment(o.started_at),
                     local_moment(until[o.id]),
-                    o.undo_state,
+                    o.undo_state.label,
                     o.by,
                     o.reason,
                 )
