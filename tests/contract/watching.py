@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
@@ -18,6 +18,7 @@ from qmon.config.chosen_target import find_target
 from qmon.config.config_file import Config
 from qmon.engines.base import Connection, Session, Target
 from qmon.engines.registry import engine_for
+from qmon.model.baseline_bands import NO_BASELINES, Baseline, Baselines
 from qmon.model.cost_budget import Budget
 from qmon.model.groups.configured_queue import ConfiguredQueue
 from qmon.model.layout.layout import Layout
@@ -33,6 +34,9 @@ from tests.facts import PATIENCE_S, wait_until
 
 # High enough that no probe is throttled, however busy the machine is.
 ROOMY: Final = Budget(share=1.0)
+
+# Baselines of one target, by queue, figure and hour of the week.
+UsualFigures = Mapping[str, Mapping[str, Mapping[int, Baseline]]]
 
 
 def target_of(url: str) -> Target:
@@ -62,9 +66,9 @@ def installed(url: str, *designs: str, schema: str = "public", ring_size: int = 
 class Watched:
     """Everything a poller has reported, folded as the dashboard does it."""
 
-    def __init__(self, poller: Poller) -> None:
+    def __init__(self, poller: Poller, baselines: Baselines = NO_BASELINES) -> None:
         self.poller = poller
-        self.history = TargetHistory()
+        self.history = TargetHistory(baselines=lambda: baselines)
         self.views: list[View] = []
         self.states: list[SourceState] = []
         # For each view, by queue: the codes with evidence, raised or still within their hold time.
@@ -116,10 +120,16 @@ class Watched:
 
 @contextmanager
 def watching(
-    url: str, layouts: Sequence[ConfiguredQueue] = (), interval_s: float = 0.5, budget: Budget = ROOMY
+    url: str,
+    layouts: Sequence[ConfiguredQueue] = (),
+    interval_s: float = 0.5,
+    budget: Budget = ROOMY,
+    usual: UsualFigures | None = None,
 ) -> Iterator[Watched]:
-    """Poll the database until the end of the block."""
-    watched = Watched(open_poller(target_of(url), layouts, interval_s=interval_s, budget=budget))
+    """Poll the database until the end of the block. ``usual``: baselines of its queues."""
+    target = target_of(url)
+    poller = open_poller(target, layouts, interval_s=interval_s, budget=budget)
+    watched = Watched(poller, Baselines({target.name: usual or {}}))
     watched.poller.start(watched)
     try:
         yield watched

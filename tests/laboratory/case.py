@@ -49,6 +49,7 @@ class Case:
     ``max_attempts``: pops after which a failed message is dead; ``None``: the default of the design.
     ``alone``: it disturbs the polls of other queues or takes much time, so it runs on a server of its own.
     ``configured``: the queue is also in the user's configuration.
+    ``patient``: its readings cover minutes, so a machine with other work does not change its outcome.
     """
 
     cause: str
@@ -68,6 +69,7 @@ class Case:
     configured: bool = False
     max_attempts: int | None = None
     alone: bool = False
+    patient: bool = False
 
     @property
     def queue(self) -> str:

@@ -6,7 +6,7 @@ import contextlib
 import random
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -27,7 +27,7 @@ from qmon.operate.install.install_queue import install_queue
 from qmon.workload.load_driver import Load
 from qmon.workload.load_plan import QueueLoad
 from tests.contract.operating import desk_at
-from tests.contract.watching import ROOMY, Watched, connect, target_of, watching
+from tests.contract.watching import ROOMY, UsualFigures, Watched, connect, target_of, watching
 from tests.facts import query, wait_until
 from tests.laboratory.case import FINE, LOAD, Case, Outcome
 from tests.laboratory.foretold import DRAINED, Foretold, foretold_live
@@ -55,10 +55,12 @@ class Laboratory:
         drains: Sequence[Run] = (),
         budget: Budget = ROOMY,
         interval_s: float = INTERVAL_S,
+        usual: UsualFigures | None = None,
     ) -> None:
         """``witnesses``: designs that get one queue each without faults; ``drains``: runs that drain at the same time.
 
-        ``budget``: what polling may cost the server; ``interval_s``: seconds between polls.
+        ``budget``: what polling may cost the server; ``interval_s``: seconds between polls; ``usual``: baselines of the
+        queues.
         """
         self.server, self.url = server, server.url()
         self.target = target_of(self.url)
@@ -68,6 +70,9 @@ class Laboratory:
         self.drains = tuple(drains)
         self.budget = budget
         self.interval_s = interval_s
+        self.usual = usual
+        # Returns why SQL contradicts an unexpected verdict on a queue, or an empty text. By default, each is wrong.
+        self.contradiction: Callable[[View, str, str], str] = lambda view, queue, code: "unexpected"
         self.layouts: dict[str, Layout] = {}
         self.consumers: dict[str, Load] = {}
         self._storms: list[tuple[float, float, str]] = []
@@ -91,7 +96,7 @@ class Laboratory:
             for case in self.cases:
                 if case.own_processes:
                     self.start_consumers(case)
-            watch = watching(self._watcher(), self._configured, self.interval_s, self.budget)
+            watch = watching(self._watcher(), self._configured, self.interval_s, self.budget, self.usual)
             self.watched: Watched = stack.enter_context(watch)
             self._warm_up()
             yield
@@ -309,7 +314,9 @@ class Laboratory:
         for view in self.watched.views[self._from.get(queue, self.began) :]:
             allowed = FINE | true if started <= view.sampled_at <= until else FINE
             allowed |= {code for start, end, code in self._storms if start <= view.sampled_at <= end}
-            wrong |= {code: v.proof for code, v in self.verdicts(view, queue).items() if code not in allowed}
+            for code, verdict in self.verdicts(view, queue).items():
+                if code not in allowed and (why := self.contradiction(view, queue, code)):
+                    wrong[code] = f"{verdict.proof} ({why})"
         return wrong
 
     def foretold(self) -> list[Foretold]:
@@ -340,13 +347,14 @@ def laboratory(
     settings: Mapping[str, str] | None = None,
     drains: Sequence[Run] = (),
     bin_dir: Path | None = None,
+    usual: UsualFigures | None = None,
 ) -> Iterator[Laboratory]:
     """Run a laboratory and remove it at the end of the block. ``settings``: of the server.
 
-    ``bin_dir``: the PostgreSQL programs to use; by default those of the package.
+    ``bin_dir``: the PostgreSQL programs to use; by default those of the package. ``usual``: baselines of the queues.
     """
     set_to = {**SETTINGS, **(settings or {})}
     with EmbeddedServer(bin_dir=bin_dir, settings=set_to) as server, tempfile.TemporaryDirectory() as folder:
-        made = Laboratory(server, Path(folder), cases, witnesses, drains)
+        made = Laboratory(server, Path(folder), cases, witnesses, drains, usual=usual)
         with made.running():
             yield made

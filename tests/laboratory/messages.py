@@ -275,6 +275,7 @@ CASES = (
         reads_s=4 * NEWEST_S,
         clears_s=RECENT_S + NEWEST_S,
         load={"rate": 8.0, "pop_rate": 14.0},
+        patient=True,
     ),
     Case(
         "same message pushed again and again",
@@ -285,5 +286,6 @@ CASES = (
         clears_s=RECENT_S + NEWEST_S,
         # Messages that are popped at once are rarely read.
         load={"idle_s": 3.0},
+        patient=True,
     ),
 )

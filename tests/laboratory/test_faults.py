@@ -11,7 +11,7 @@ from tests.laboratory import shape, target, upkeep
 from tests.laboratory.case import Case
 from tests.laboratory.confusion import table
 from tests.laboratory.laboratory import SETTINGS, laboratory
-from tests.laboratory.together import CASES, TARGET_CASES, WITNESSES, queues, whole
+from tests.laboratory.together import CASES, TARGET_CASES, WITNESSES, patient, queues, whole
 
 
 @pytest.mark.soak
@@ -41,5 +41,13 @@ def test_exhausted_sessions_by_themselves() -> None:
 def test_each_cause_is_named_in_time_and_nothing_else_is_said() -> None:
     with ThreadPoolExecutor(2) as pool:
         outcomes = [each for found in pool.map(lambda part: part(again=True), (queues, whole)) for each in found]
+    print(table(outcomes))
+    assert [each for each in outcomes if each.faults] == [], table(outcomes)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_causes_whose_readings_cover_minutes_are_named_in_time() -> None:
+    outcomes = patient(again=True)
     print(table(outcomes))
     assert [each for each in outcomes if each.faults] == [], table(outcomes)

@@ -23,7 +23,7 @@ WITNESSES = ("status", "ring", "batch_fast")
 
 def queues(*, again: bool = False, more: Sequence[Case] = ()) -> list[Outcome]:
     """Causes in one queue each, all at the same time. Two other queues drain, and their forecasts are checked."""
-    cases = (*(case for case in CASES if not case.alone), *more)
+    cases = (*(case for case in CASES if not case.alone and not case.patient), *more)
     with laboratory(cases, WITNESSES, drains=LIVE) as lab:
         outcomes = [*lab.run(cases, again=again), *shape.outcomes(lab.server, again=again), *lab.undisturbed()]
         drained = lab.foretold()
@@ -46,6 +46,13 @@ def _in_all(cases: Sequence[Case], *, again: bool) -> list[Outcome]:
     with laboratory(cases, ("naive", "flag"), target.SETTINGS) as lab:
         outcomes = [*lab.in_turn(cases, again=again), *lab.undisturbed()]
         return [*outcomes, target.exhausted(lab), target.stopped(lab)] if TARGET_CASES[0] in cases else outcomes
+
+
+def patient(*, again: bool = False) -> list[Outcome]:
+    """Causes whose readings cover minutes, at the same time."""
+    cases = tuple(case for case in CASES if case.patient)
+    with laboratory(cases, WITNESSES[:1]) as lab:
+        return [*lab.run(cases, again=again), *lab.undisturbed()]
 
 
 def alone() -> list[Outcome]:

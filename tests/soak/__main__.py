@@ -29,7 +29,7 @@ from tests.soak.blocking import stood
 from tests.soak.churn import plateau
 from tests.soak.cluster import same_on_a_cluster
 from tests.soak.hostile import hostile
-from tests.soak.laboratory import long_form
+from tests.soak.laboratory import long_form, troubled
 from tests.soak.messages import messages_killed
 from tests.soak.metrics import scraped
 from tests.soak.observer import within
@@ -73,6 +73,9 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, default=200, help="sessions in trees of who waits for whom")
     parser.add_argument(
         "--laboratory", type=int, nargs="?", const=3, help="only this: each cause of trouble so many times (3)"
+    )
+    parser.add_argument(
+        "--troubles", action="store_true", help="only this: troubles of an engineer on call next to busy loops"
     )
     parser.add_argument("--libraries", action="store_true", help="only this: all tests of all libraries' real workers")
     parser.add_argument("--windows", action="store_true", help="only this: unit tests with all of POSIX gone")
@@ -183,6 +186,8 @@ def _said(lines: Iterator[str]) -> bool:
 
 def _lines_alone(chosen: argparse.Namespace) -> Iterator[str]:
     """Yield the lines of the requested parts."""
+    if chosen.troubles:
+        yield from troubled()
     if chosen.churn is not None:
         yield plateau(chosen.churn)
     if chosen.metrics is not None:

@@ -14,7 +14,8 @@ from tests.laboratory.healthy import calm
 from tests.laboratory.laboratory import laboratory
 from tests.laboratory.record import record
 from tests.laboratory.runs import RUNS
-from tests.laboratory.together import WITNESSES, alone, crowd, queues, whole
+from tests.laboratory.together import WITNESSES, alone, crowd, patient, queues, whole
+from tests.laboratory.troubles import troubles
 
 _FORETOLD_S: Final = 190.0
 # Approximate seconds between two starts of qmon in the calm minutes.
@@ -46,11 +47,19 @@ def named_late() -> str:
     return table(outcomes)
 
 
+def troubled() -> Iterator[str]:
+    """Inject the troubles of an engineer on call on one server next to busy loops."""
+    outcomes, line = troubles()
+    assert not any(each.faults for each in outcomes), f"{table(outcomes)}\n{line}"
+    yield table(outcomes)
+    yield line
+
+
 def confused(rounds: int, file: Path | None) -> str:
     """Inject every cause this number of times, each round on one server. Return the confusion table."""
     outcomes: list[Outcome] = []
     for _ in range(rounds):
-        outcomes += [*queues(more=upkeep.CASES), *whole(), *alone(), *crowd()]
+        outcomes += [*queues(more=upkeep.CASES), *patient(), *whole(), *alone(), *crowd()]
     if file is not None:
         file.write_text(as_json(outcomes) + "\n")
     assert not any(each.faults for each in outcomes), table(outcomes)
