@@ -18,10 +18,8 @@ class Scope(Enum):
     TABLES = "tables"
     # One group of queues.
     GROUP = "group"
-    # The whole target.
+    # The whole target. With an interval, polls read the probe by themselves and keep its last rows.
     TARGET = "target"
-    # The health of the server, read at the interval of the probe.
-    HEALTH = "health"
     # Something that only some targets have, or that is read only in some polls or between polls.
     OCCASIONAL = "occasional"
 
@@ -45,11 +43,14 @@ class Probe:
         every_s: seconds between two readings; 0: read in each poll. A probe with an interval that depends on its
             results has 0.
         in_turns_s: the same if queues are read in turns, because there are many.
+        kept_s: for how many seconds the rows of a probe of the target are shown if it cannot be read again; 0: for
+            three intervals.
         subject: what is unknown if it fails, as the queue screen names it.
         values: the values that a poll binds by default.
         ids: the name of the value for the ids of tables or procedures. ``qmon doctor`` uses the id 0, which does not
             exist.
-        in_pool: true if the probe only works in an elastic pool.
+        only_if: read the probe only if this other probe returned rows (``broker_queues``), or if this field of its
+            first row is true (``service.pooled``).
     """
 
     name: str
@@ -64,7 +65,8 @@ class Probe:
     rank: Rank | None = None
     every_s: float = 0.0
     in_turns_s: float = 0.0
+    kept_s: float = 0.0
     subject: str = ""
     values: Mapping[str, str | int | float | bool | None] = field(default_factory=dict)
     ids: str = ""
-    in_pool: bool = False
+    only_if: str = ""

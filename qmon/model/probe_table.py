@@ -27,8 +27,6 @@ from qmon.model.samples.plan_samples import PlanHistorySample, PlanSample
 from qmon.model.samples.wait_samples import LatchSample, PageOwnerSample, WaitTotal
 from qmon.model.waits.lock_holders import LockHolderSample
 
-POOL_LIMITS: Final = "pool_limits"
-SETTINGS: Final = "settings"
 _STATEMENT_CHARS: Final = 200
 
 _DEPTH: Final = ("ready", "oldest", "gap", "fill", "in_progress", "stuck")
@@ -240,22 +238,39 @@ _TARGET_PROBES: Final = (
         feeds=("twice",),
         values={"limit": MOST_CLIENTS, "chars": _STATEMENT_CHARS, "texts": 50},
     ),
-    Probe("horizon", HorizonSample, Scope.TARGET, values={"limit": 20, "chars": _STATEMENT_CHARS}),
-    Probe("version_store", VersionStoreSample, Scope.TARGET, rank=Rank.DETAIL),
+    Probe(
+        "horizon", HorizonSample, Scope.TARGET, every_s=0.9, kept_s=6.0, values={"limit": 20, "chars": _STATEMENT_CHARS}
+    ),
+    Probe("version_store", VersionStoreSample, Scope.TARGET, rank=Rank.DETAIL, every_s=0.9, kept_s=6.0),
     Probe("procedures", usage.ReadsSample, Scope.TARGET, ids="procedures"),
     Probe("server_counters", ServerCounters, Scope.TARGET),
     Probe("wait_totals", WaitTotal, Scope.TARGET),
     Probe("latches", LatchSample, Scope.TARGET, rank=Rank.DETAIL, values={"chars": _STATEMENT_CHARS}, ids="tables"),
     # The boot page, which every database has at this place.
     Probe("page_owner", PageOwnerSample, Scope.TARGET, rank=Rank.DETAIL, values={"file_id": 1, "page_id": 9}),
-    Probe("log", server_state_samples.LogSample, Scope.HEALTH, rank=Rank.DETAIL, every_s=30.0),
-    Probe("replication", server_state_samples.ReplicationSample, Scope.HEALTH, rank=Rank.DETAIL, every_s=15.0),
-    Probe("temp_space", server_state_samples.TempSpaceSample, Scope.HEALTH, rank=Rank.DETAIL, every_s=60.0),
-    Probe("temp_sessions", server_state_samples.TempSessionSample, Scope.HEALTH, rank=Rank.DETAIL, every_s=60.0),
-    Probe("service", server_state_samples.ServiceSample, Scope.HEALTH, rank=Rank.DETAIL, every_s=60.0),
-    Probe("limits", server_state_samples.LimitsSample, Scope.HEALTH, rank=Rank.DETAIL, every_s=15.0),
-    Probe(POOL_LIMITS, server_state_samples.LimitsSample, Scope.HEALTH, rank=Rank.DETAIL, every_s=15.0, in_pool=True),
-    Probe(SETTINGS, server_state_samples.SettingSample, Scope.HEALTH, rank=Rank.DETAIL, every_s=60.0, ids="tables"),
+    Probe("log", server_state_samples.LogSample, Scope.TARGET, rank=Rank.DETAIL, every_s=30.0),
+    Probe("replication", server_state_samples.ReplicationSample, Scope.TARGET, rank=Rank.DETAIL, every_s=15.0),
+    Probe("temp_space", server_state_samples.TempSpaceSample, Scope.TARGET, rank=Rank.DETAIL, every_s=60.0),
+    Probe("temp_sessions", server_state_samples.TempSessionSample, Scope.TARGET, rank=Rank.DETAIL, every_s=60.0),
+    Probe("service", server_state_samples.ServiceSample, Scope.TARGET, rank=Rank.DETAIL, every_s=60.0),
+    Probe("limits", server_state_samples.LimitsSample, Scope.TARGET, rank=Rank.DETAIL, every_s=15.0),
+    Probe(
+        "pool_limits",
+        server_state_samples.LimitsSample,
+        Scope.TARGET,
+        rank=Rank.DETAIL,
+        every_s=15.0,
+        only_if="service.pooled",
+    ),
+    Probe("settings", server_state_samples.SettingSample, Scope.TARGET, rank=Rank.DETAIL, every_s=60.0, ids="tables"),
+    Probe("broker_queues", broker_samples.BrokerQueueSample, Scope.TARGET, every_s=10.0),
+    Probe("broker_monitors", broker_samples.BrokerMonitorSample, Scope.TARGET, every_s=10.0, only_if="broker_queues"),
+    Probe(
+        "broker_transmission", broker_samples.TransmissionSample, Scope.TARGET, every_s=10.0, only_if="broker_queues"
+    ),
+    Probe(
+        "broker_conversations", broker_samples.ConversationsSample, Scope.TARGET, every_s=60.0, only_if="broker_queues"
+    ),
 )
 
 # Probes that only some targets have, or that run only in some polls.
@@ -264,10 +279,6 @@ _OCCASIONAL_PROBES: Final = (
     Probe("pauses_known", polled_samples.PausesKnown, Scope.OCCASIONAL, family="pauses"),
     Probe("operated", polled_samples.OperatedSample, Scope.OCCASIONAL, rank=Rank.ALWAYS),
     Probe("replica", polled_samples.ReplicaSample, Scope.OCCASIONAL),
-    Probe("broker_queues", broker_samples.BrokerQueueSample, Scope.OCCASIONAL),
-    Probe("broker_monitors", broker_samples.BrokerMonitorSample, Scope.OCCASIONAL),
-    Probe("broker_transmission", broker_samples.TransmissionSample, Scope.OCCASIONAL),
-    Probe("broker_conversations", broker_samples.ConversationsSample, Scope.OCCASIONAL),
     Probe("circles", CircleSample, Scope.OCCASIONAL),
     Probe("deadlock_graphs", GraphSample, Scope.OCCASIONAL),
     Probe("deadlock_reports", ReportSample, Scope.OCCASIONAL, family="deadlock_graphs"),

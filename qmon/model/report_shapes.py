@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import NoneType
-from typing import Any, Literal, NotRequired, TypedDict, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, NotRequired, TypedDict, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from qmon.model.combined_figures import GROUP_FIGURES
 from qmon.model.queue_figures import QUEUE_FIGURES, QueueFigure
 from qmon.model.rates.counter_rates import CounterRates
-from qmon.model.samples.server_state_samples import LimitsSample
+from qmon.model.samples.server_state_samples import ServerState
 
 T = TypeVar("T")
 
@@ -249,6 +249,13 @@ class SettingReport(TypedDict):
     harm: str | None
 
 
+# The fields of `ServerState` that have another form in the report, or that the report leaves out.
+_OWN_FORM: Final = {"log", "replication", "temp_space", "temp_sessions", "service", "settings", "read_at"}
+
+
+@with_fields(
+    {name: hint for name, hint in get_type_hints(ServerState).items() if name not in _OWN_FORM}, after="service"
+)
 class ServerStateReport(TypedDict):
     """Server health at the last reading."""
 
@@ -256,8 +263,6 @@ class ServerStateReport(TypedDict):
     replication: list[CopyReport]
     tempdb: TempReport | None
     service: ServiceReport | None
-    limits: LimitsSample | None
-    pool_limits: LimitsSample | None
     settings: list[SettingReport] | None
 
 

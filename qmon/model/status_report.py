@@ -110,7 +110,9 @@ def _unknown_reason(name: str, failures: Sequence[ProbeFailure]) -> str:
 def _server_health(engine: str, state: ServerState) -> ServerStateReport:
     """Return server health as last read: ``log`` (null if it was not read) and each server that has the database."""
     log, temp, service = state.log, state.temp_space, state.service
-    return ServerStateReport(
+    return fill(
+        ServerStateReport,
+        state,
         log=None
         if log is None
         else fill(
@@ -137,8 +139,6 @@ def _server_health(engine: str, state: ServerState) -> ServerStateReport:
             total_bytes=temp.total, used_bytes=temp.used, most_bytes=temp.most, row_versions_bytes=temp.versions
         ),
         service=None if service is None else fill(ServiceReport, service),
-        limits=state.limits,
-        pool_limits=state.pool_limits,
         settings=settings_object(database_card(engine, state.settings)) if state.settings else None,
     )
 

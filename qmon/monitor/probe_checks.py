@@ -14,7 +14,7 @@ from qmon.errors import NoConnectionLeft, PermissionMissing, QueryFailed
 from qmon.model.counts import PartSample
 from qmon.model.defect_guard import DEFECT_PREFIX
 from qmon.model.groups.configured_queue import ConfiguredQueue
-from qmon.model.probe_table import SETTINGS, TARGET_PROBES
+from qmon.model.probe_table import TARGET_PROBES
 from qmon.model.samples.polled_samples import (
     PartialSample,
     ReplicaSample,
@@ -158,7 +158,7 @@ def run_checkup(connection: Connection, engine: Engine, configured: Sequence[Con
     Raises ``ConnectionLost``, and the errors of reading the catalog.
     """
     statements = StatementCache(engine, connection.version)
-    named = [name for name, probe in TARGET_PROBES.items() if not probe.in_pool]
+    named = [name for name, probe in TARGET_PROBES.items() if not probe.only_if]
     checks = [_check_statement(connection, each) for name in named for each in statements.optional_statements_for(name)]
     checks += _check_standby(connection, statements)
     began = time.perf_counter()
@@ -187,7 +187,7 @@ def _read_settings(
     tables = [table for facts in resolved.facts.values() for table in facts.tables]
     tables += [found.table_id for found in resolved.groups]
     try:
-        asked = statements.statement_for_target(SETTINGS, {"tables": engine.ids_value(tables or (0,))})
+        asked = statements.statement_for_target("settings", {"tables": engine.ids_value(tables or (0,))})
         return tuple(to_records(SettingSample, connection.fetch(asked.bound)))
     except QueryFailed:
         return ()  # the check of this probe reports the reason

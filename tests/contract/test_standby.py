@@ -15,7 +15,7 @@ from qmon.model.samples.server_state_samples import ServerState
 from qmon.model.standby import StandbyText
 from qmon.model.verdicts.server_health_verdicts import ServerHealthText
 from qmon.model.view import QueueView, View
-from qmon.monitor.probes.server_health_probes import READ_EVERY_S
+from qmon.monitor.probes.target_probes import READ_EVERY_S
 from qmon.monitor.state.failover_and_plans import FailoverText
 from qmon.operate.operator_context import create_context
 from tests.cli.calling import call

@@ -33,8 +33,9 @@ from qmon.model.service_broker import (
 )
 from qmon.model.snapshot import Snapshot
 from qmon.model.status_report import status_object
-from qmon.monitor.probes.broker_probes import BrokerProbes
-from qmon.monitor.probes.probe_statements import StatementCache
+from qmon.monitor.probes.broker_probes import BrokerReadings
+from qmon.monitor.probes.probe_statements import Results, StatementCache
+from qmon.monitor.probes.target_probes import TargetProbes
 from qmon.monitor.state.broker_track import BrokerTrack
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.recording.format.codec import decode, encode
@@ -264,34 +265,44 @@ def test_the_worst_queue_is_first_then_the_deepest_and_unknown_depths_are_no_zer
     assert not found.monitored
 
 
-def asked(probes: BrokerProbes, now: float) -> list[str]:
-    return [job.probe for job in probes.statements_for_poll(now)]
+def asked(probes: TargetProbes, now: float) -> list[str]:
+    return [job.probe for job in probes.statements_for_poll(now) if job.probe.startswith("broker")]
 
 
 def test_it_is_read_every_ten_seconds_and_the_rest_only_where_there_are_queues() -> None:
-    probes = BrokerProbes(StatementCache(SqlServer(), (16, 0)))
+    probes, readings = TargetProbes(StatementCache(SqlServer(), (16, 0))), BrokerReadings()
     rest = {("", "broker_monitors"): (IDLE,), ("", "broker_transmission"): (SENT,)}
+
+    def record(results: Results, now_at: float) -> Broker | None:
+        probes.record_results(results, (), now_at)
+        return readings.record_results(results, now_at)
+
     assert asked(probes, 0.0) == ["broker_queues"]
-    assert probes.record_results({("", "broker_queues"): ()}, 1000.0) is None
+    assert record({("", "broker_queues"): ()}, 1000.0) is None
     assert asked(probes, 9.9) == []
     assert asked(probes, 10.0) == ["broker_queues"]
-    assert probes.record_results({("", "broker_queues"): (QUEUE,)}, 1010.0) == Broker(1010.0, (QUEUE,))
+    assert record({("", "broker_queues"): (QUEUE,)}, 1010.0) == Broker(1010.0, (QUEUE,))
     first = ["broker_queues", "broker_monitors", "broker_transmission", "broker_conversations"]
     assert asked(probes, 11.0) == first
-    whole = probes.record_results({("", "broker_queues"): (QUEUE,), **rest}, 1011.0)
+    whole = record({("", "broker_queues"): (QUEUE,), **rest}, 1011.0)
     assert whole == Broker(1011.0, (QUEUE,), (IDLE,), SENT)
     assert asked(probes, 12.0) == []
-    assert probes.record_results({}, 1071.0) == whole
-    assert probes.record_results({}, 1071.1) is None
+    assert record({}, 1071.0) == whole
+    assert record({}, 1071.1) is None
+    assert record({("", "broker_queues"): ()}, 1072.0) is None
+    assert asked(probes, 21.0) == ["broker_queues"], "the other probes need a queue"
+    assert record({("", "broker_queues"): (QUEUE,)}, 1082.0) == Broker(1082.0, (QUEUE,))
+    assert asked(probes, 22.0) == first[:3], "all are read in the same poll"
 
 
 def test_conversations_are_counted_every_minute_and_stand_in_between() -> None:
-    probes, talks = BrokerProbes(StatementCache(SqlServer(), (16, 0))), ConversationsSample(7, 7, 0, 0)
-    probes.record_results({("", "broker_queues"): (QUEUE,)}, 1000.0)
+    probes, readings = TargetProbes(StatementCache(SqlServer(), (16, 0))), BrokerReadings()
+    talks = ConversationsSample(7, 7, 0, 0)
+    probes.record_results({("", "broker_queues"): (QUEUE,)}, (), 1000.0)
     assert "broker_conversations" in asked(probes, 0.0)
-    probes.record_results({("", "broker_queues"): (QUEUE,), ("", "broker_conversations"): (talks,)}, 1000.0)
+    readings.record_results({("", "broker_queues"): (QUEUE,), ("", "broker_conversations"): (talks,)}, 1000.0)
     assert "broker_conversations" not in asked(probes, 59.0)
-    found = probes.record_results({("", "broker_queues"): (QUEUE,)}, 1059.0)
+    found = readings.record_results({("", "broker_queues"): (QUEUE,)}, 1059.0)
     assert found is not None
     assert found.conversations == talks
     assert "broker_conversations" in asked(probes, 69.0)
@@ -327,7 +338,7 @@ def test_conversations_that_nobody_ends_are_said_and_alerts_and_the_report_know_
 
 
 def test_that_the_last_queue_has_gone_is_said_once() -> None:
-    probes = BrokerProbes(StatementCache(SqlServer(), (16, 0)))
+    probes = BrokerReadings()
     probes.record_results({("", "broker_queues"): (QUEUE,)}, 1000.0)
     assert probes.record_results({("", "broker_queues"): ()}, 1010.0) == Broker(1010.0, ())
     assert probes.record_results({}, 1012.0) == Broker(1010.0, ())
@@ -335,8 +346,9 @@ def test_that_the_last_queue_has_gone_is_said_once() -> None:
 
 
 def test_other_engines_are_not_asked() -> None:
-    assert asked(BrokerProbes(StatementCache(Postgres(), (18, 0))), 0.0) == []
-    (job,) = BrokerProbes(StatementCache(SqlServer(), (AZURE, 0))).statements_for_poll(0.0)
+    assert asked(TargetProbes(StatementCache(Postgres(), (18, 0))), 0.0) == []
+    jobs = TargetProbes(StatementCache(SqlServer(), (AZURE, 0))).statements_for_poll(0.0)
+    (job,) = (each for each in jobs if each.probe == "broker_queues")
     assert "sys." not in job.bound.statement.text, "Azure SQL Database has no Service Broker"
 
 

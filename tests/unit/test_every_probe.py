@@ -132,7 +132,7 @@ def test_the_doctor_gives_each_probe_its_values(
     checks = probe_checks.run_checkup(at, engine, ()).checks
     # checks in brackets are findings, such as a security policy, and no probe has failed
     assert not [each for each in checks if each.problem and not each.probe.startswith("(")]
-    there = {f"probe/{name}" for name, probe in TARGET_PROBES.items() if not probe.in_pool}
+    there = {f"probe/{name}" for name, probe in TARGET_PROBES.items() if not probe.only_if}
     assert {name for name in there if queries.has_query(engine.name, name, version)} <= set(asked)
 
 

@@ -24,6 +24,7 @@ from qmon.model.waits.wait_rates import Waiting, WaitRate
 from qmon.monitor.poll.server_probes import ClientLimits, ServerProbes
 from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.probe_statements import Results, StatementCache
+from qmon.monitor.probes.target_probes import TargetProbes
 from qmon.monitor.state.target_history import TargetHistory
 from tests.unit.polls import COUNTERS, fifo, moved, poll
 from tests.unit.rule_inputs import FINE
@@ -278,10 +279,13 @@ def test_row_versions_that_somebody_keeps(
 
 
 def test_a_poll_that_leaves_the_version_store_out_has_that_of_one_before() -> None:
-    probes = ServerProbes(StatementCache(SqlServer(), (16, 0)), None, OwnUses())
+    statements = StatementCache(SqlServer(), (16, 0))
+    kept = TargetProbes(statements)
+    probes = ServerProbes(statements, kept, None, OwnUses())
 
     def store(after_s: float, results: Results) -> VersionStoreSample | None:
         server = replace(poll(1, 1000.0 + after_s).server, now_at=1000.0 + after_s)
+        kept.record_results(results, (), server.now_at)
         return probes.record_results(results, server, one_trip=True).version_store
 
     assert store(0.0, {}) is None
@@ -291,10 +295,13 @@ def test_a_poll_that_leaves_the_version_store_out_has_that_of_one_before() -> No
 
 
 def test_a_holder_that_a_poll_leaves_out_holds_for_longer() -> None:
-    probes = ServerProbes(StatementCache(SqlServer(), (16, 0)), None, OwnUses())
+    statements = StatementCache(SqlServer(), (16, 0))
+    kept = TargetProbes(statements)
+    probes = ServerProbes(statements, kept, None, OwnUses())
 
     def held_s(after_s: float, results: Results) -> list[float | None] | None:
         server = replace(poll(1, 1000.0).server, now_at=1000.0 + after_s)
+        kept.record_results(results, (), server.now_at)
         found = probes.record_results(results, server, one_trip=True).horizon
         return None if found is None else [each.held_s for each in found]
 
@@ -303,9 +310,9 @@ def test_a_holder_that_a_poll_leaves_out_holds_for_longer() -> None:
 
 
 def test_who_holds_the_horizon_is_asked_once_a_second_at_most() -> None:
-    probes = ServerProbes(StatementCache(SqlServer(), (16, 0)), None, OwnUses())
+    probes = TargetProbes(StatementCache(SqlServer(), (16, 0)))
     asked = [
-        "horizon" in {each.probe for each in probes.statements_for_poll(now, ())} for now in (0.0, 0.89, 0.9, 1.0, 1.8)
+        "horizon" in {each.probe for each in probes.statements_for_poll(now)} for now in (0.0, 0.89, 0.9, 1.0, 1.8)
     ]
     assert asked == [True, False, True, False, True]
 

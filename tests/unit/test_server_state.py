@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
@@ -25,7 +25,7 @@ from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.server_health_verdicts import ServerHealthText
 from qmon.model.waits.horizon_holders import HolderText
 from qmon.monitor.probes.probe_statements import StatementCache
-from qmon.monitor.probes.server_health_probes import ServerHealthProbes
+from qmon.monitor.probes.target_probes import TargetProbes
 from qmon.monitor.state.failover_and_plans import REPORTED_S, FailoverText, FailoverTrack
 from tests.unit.polls import poll
 from tests.unit.rule_inputs import FINE
@@ -35,6 +35,9 @@ GB = 2**30
 LOG = LogSample(4 * GB, 3 * GB, 4 * GB, "LOG_BACKUP", 512, 7_200.0)
 HERE = ReplicationSample("SQL1", "HOST1", True, "primary", "synchronized", None, True, True, True, "", None, None, None)
 COPY = ReplicationSample("SQL2", "", False, "secondary", "synchronized", None, True, True, True, "", 0, 0, 0.0)
+
+
+SERVER_STATE_PROBES = {field.name for field in fields(ServerState)}
 
 
 def proof(rule: Rule, state: ServerState | None, writers: tuple[WriterSample, ...] = ()) -> str | None:
@@ -284,32 +287,38 @@ def test_a_serverless_database_that_only_qmon_keeps_awake_is_said() -> None:
 
 
 def test_a_pool_is_asked_about_where_the_database_is_in_one() -> None:
-    probes = ServerHealthProbes(StatementCache(SqlServer(), (AZURE, 0)))
+    probes = TargetProbes(StatementCache(SqlServer(), (AZURE, 0)))
     assert "pool_limits" not in {each.probe for each in probes.statements_for_poll(0.0)}
-    found, _ = probes.record_results({("", "service"): (POOLED,), ("", "limits"): (LIMITS,)}, (), 1000.0)
+    probes.record_results({("", "service"): (POOLED,), ("", "limits"): (LIMITS,)}, (), 1000.0)
+    found = probes.server_state()
     assert found is not None
     assert (found.service, found.limits, found.pool_limits) == (POOLED, LIMITS, None)
-    assert {each.probe for each in probes.statements_for_poll(1.0)} == {"pool_limits"}
+    assert "pool_limits" in {each.probe for each in probes.statements_for_poll(0.5)}
 
 
 def test_each_is_read_at_its_own_pace_and_stands_until_it_is_old() -> None:
-    probes = ServerHealthProbes(StatementCache(SqlServer(), (16, 0)))
-    assert {each.probe for each in probes.statements_for_poll(0.0)} >= {"log", "replication"}
-    assert probes.statements_for_poll(1.0) == []
-    found, failed = probes.record_results({("", "log"): (LOG,), ("", "replication"): (HERE, COPY)}, (), 1000.0)
+    probes = TargetProbes(StatementCache(SqlServer(), (16, 0)))
+
+    def asked(now: float) -> set[str]:
+        return {each.probe for each in probes.statements_for_poll(now)} & SERVER_STATE_PROBES
+
+    assert asked(0.0) >= {"log", "replication"}
+    assert asked(1.0) == set()
+    failed = probes.record_results({("", "log"): (LOG,), ("", "replication"): (HERE, COPY)}, (), 1000.0)
     assert failed == ()
+    found = probes.server_state()
     assert found is not None
     assert (found.log, found.local_server, found.replicas) == (LOG, HERE, (COPY,))
-    assert [each.probe for each in probes.statements_for_poll(15.0)] == ["replication"]
+    assert asked(15.0) == {"replication"}
     refused = ProbeFailure("replication", "not permitted", grant="GRANT VIEW SERVER STATE TO me")
-    found, failed = probes.record_results({}, (refused,), 1015.0)
-    assert failed == (), "it is among those of the poll"
-    found, failed = probes.record_results({}, (), 1050.0)
-    assert failed == (refused,)
+    assert probes.record_results({}, (refused,), 1015.0) == (), "it is among those of the poll"
+    assert probes.record_results({}, (), 1050.0) == (refused,)
+    found = probes.server_state()
     assert found is not None
     assert (found.log, found.replication) == (LOG, ()), "old is not fresh"
-    assert probes.record_results({}, (), 1100.0)[0] is None
-    assert probes.record_results({("", "replication"): (HERE,)}, (), 1101.0)[1] == ()
+    probes.record_results({}, (), 1100.0)
+    assert probes.server_state() is None
+    assert probes.record_results({("", "replication"): (HERE,)}, (), 1101.0) == ()
 
 
 def test_without_readings_nothing_is_known_to_be_over() -> None:
@@ -322,6 +331,6 @@ def test_without_readings_nothing_is_known_to_be_over() -> None:
 
 
 def test_an_older_server_is_asked_for_what_it_has() -> None:
-    asked = {each.probe for each in ServerHealthProbes(StatementCache(SqlServer(), (11, 0))).statements_for_poll(0.0)}
+    asked = {each.probe for each in TargetProbes(StatementCache(SqlServer(), (11, 0))).statements_for_poll(0.0)}
     assert "log" in asked
     assert "replication" not in asked

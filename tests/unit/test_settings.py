@@ -9,7 +9,7 @@ from qmon.engines.sqlserver.sqlserver_engine import AZURE, SqlServer
 from qmon.model.samples.server_state_samples import SettingSample
 from qmon.model.settings import HarmText, database_card
 from qmon.monitor.probes.probe_statements import StatementCache
-from qmon.monitor.probes.server_health_probes import READ_EVERY_S, ServerHealthProbes
+from qmon.monitor.probes.target_probes import READ_EVERY_S, TargetProbes
 
 
 def harm(engine: str, name: str, value: str | None) -> str:
@@ -69,11 +69,11 @@ def test_a_setting_of_tables_names_them() -> None:
 
 
 def test_all_tables_of_the_target_are_asked_about_once_a_minute() -> None:
-    probes = ServerHealthProbes(StatementCache(SqlServer(), (16, 0)))
+    probes = TargetProbes(StatementCache(SqlServer(), (16, 0)))
     asked = {each.probe: each for each in probes.statements_for_poll(0.0, [12, 11])}
     assert asked["settings"].bound.values["tables"] == "12,11"
     assert "settings" not in {each.probe for each in probes.statements_for_poll(READ_EVERY_S["settings"] - 1, [12, 11])}
-    probes = ServerHealthProbes(StatementCache(SqlServer(), (16, 0)))
+    probes = TargetProbes(StatementCache(SqlServer(), (16, 0)))
     (alone,) = (each for each in probes.statements_for_poll(0.0) if each.probe == "settings")
     assert alone.bound.values["tables"] == "0"
 

@@ -8,12 +8,14 @@ from qmon.model.samples.usage_samples import SizeSample, UseSample
 from qmon.monitor.poll.server_probes import ServerProbes
 from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.probe_statements import StatementCache
+from qmon.monitor.probes.target_probes import TargetProbes
 
 TABLE = 7
 
 
 def test_a_size_stays_with_the_time_of_its_reading_and_is_read_at_once_for_a_new_table() -> None:
-    probes = ServerProbes(StatementCache(engine_named("postgres"), (18, 0)), None, OwnUses())
+    statements = StatementCache(engine_named("postgres"), (18, 0))
+    probes = ServerProbes(statements, TargetProbes(statements), None, OwnUses())
     use = UseSample(TABLE, 0, "orders", "table", 1, 1, 1, 0, 0, None)
 
     def size(at: float, *read: SizeSample) -> int | None:

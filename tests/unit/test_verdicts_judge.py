@@ -19,7 +19,7 @@ from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts import RULES, RuleInput, judge_queue
 from qmon.model.verdicts.judge import LULL_S, EvidenceSpan, Spans, undecided_codes
 from qmon.model.waits.queue_lock import QueueLock
-from qmon.monitor.probes.server_health_probes import READ_EVERY_S
+from qmon.monitor.probes.target_probes import READ_EVERY_S
 from qmon.monitor.state.verdict_log import VerdictLog
 from qmon.recording.history.timeline import TimelineEvent, VerdictChanges
 from tests.tui.waited import waiting

@@ -41,7 +41,7 @@ from qmon.monitor.poll.standby_snapshot import statements_for_replica, without_p
 from qmon.monitor.poll.turns import AT_ONCE, Turns
 from qmon.monitor.poll.withheld_samples import withhold_partial
 from qmon.monitor.probes import table_counters
-from qmon.monitor.probes.broker_probes import BrokerProbes
+from qmon.monitor.probes.broker_probes import BrokerReadings
 from qmon.monitor.probes.group_probes import TargetGroups
 from qmon.monitor.probes.message_diagnostics import MessageProbes
 from qmon.monitor.probes.message_pages import closer_listing, statements_for_page
@@ -56,7 +56,7 @@ from qmon.monitor.probes.probe_statements import (
 from qmon.monitor.probes.procedure_probes import ProcedureProbes
 from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
 from qmon.monitor.probes.row_locks import RowLocks
-from qmon.monitor.probes.server_health_probes import ServerHealthProbes
+from qmon.monitor.probes.target_probes import TargetProbes
 from qmon.monitor.source import ROW_LIMIT, Focus
 from qmon.redact import hide_passwords
 
@@ -114,7 +114,8 @@ class Collector:
         self.is_stale = False
         self.probe_budget = ProbeBudget(budget)
         self._commits = commits if engine.counts_reads else int
-        self._server_probes = ServerProbes(self._statements, sampler, slow_reads.own_uses)
+        self._target_probes = TargetProbes(self._statements)
+        self._server_probes = ServerProbes(self._statements, self._target_probes, sampler, slow_reads.own_uses)
         self._queues: dict[str, QueueProbes] = {}
         self._problems: tuple[ProbeFailure, ...] = ()
         self._lost_samples: tuple[QueueSamples, ...] = ()
@@ -130,8 +131,7 @@ class Collector:
         )
         self._clients = ClientLimits()
         self._procedure_probes = ProcedureProbes(self._statements)
-        self._broker_probes = BrokerProbes(self._statements)
-        self._health_probes = ServerHealthProbes(self._statements)
+        self._broker = BrokerReadings()
         self._groups = TargetGroups(self._statements, self.probe_budget.cost_s)
         self._is_first = True
 
@@ -204,9 +204,9 @@ class Collector:
         self._pauses = self._pauses if known is None else known.readable
         self._read_new_operations(known, results, failures)
         self._paused = results.get(("", "pauses"), self._paused if self._pauses else ())
+        target_unread = self._target_probes.record_results(results, failures, server.now_at)
         more = self._server_probes.record_results(results, server, one_trip=one_trip)
         procedures, unread = self._procedure_probes.record_results(results, failures)
-        state, state_unread = self._health_probes.record_results(results, failures, server.now_at)
         found = index_results(results)
         read = self._completely_read(results, started)
         queues = tuple(
@@ -257,7 +257,7 @@ class Collector:
             failures=(
                 *failures,
                 *unread,
-                *state_unread,
+                *target_unread,
                 *self._problems,
                 *self._slow_reads.failures(),
                 *more.failures,
@@ -275,11 +275,11 @@ class Collector:
             latches=more.latches,
             version_store=more.version_store,
             server_counters=counters,
-            broker=self._broker_probes.record_results(results, server.now_at),
+            broker=self._broker.record_results(results, server.now_at),
             observing=self.probe_budget.to_polling_cost(commits),
             first=self._is_first,
             every_s=self._turns.every_s,
-            server_state=state,
+            server_state=self._target_probes.server_state(),
         )
         self._is_first = self._is_first and self.is_stale
         snapshot = withhold_partial(snapshot, self._engine.grant_to_see(server.role, self._connection.version))
@@ -386,9 +386,7 @@ class Collector:
         if any(pops_in_transaction(probes.layout) or probes.locked_rows_probe_name for probes in self._queues.values()):
             statements.append(self._statements.statement_for_target("writers"))
         statements += self._procedure_probes.statements_for_poll(now, self._queues)
-        statements += self._broker_probes.statements_for_poll(now) + self._health_probes.statements_for_poll(
-            now, self._table_ids()
-        )
+        statements += self._target_probes.statements_for_poll(now, self._table_ids())
         statements += self._statements.optional_statements_for("server_counters")
         statements += self._row_locks.statements_for_poll(now, self._queues, focus)
         statements += self._message_probes.statements_for_poll(now, queues, self._checked_briefly)

@@ -1,10 +1,10 @@
-"""Read server-level data in a poll: use of tables and indexes, statistics, the horizon."""
+"""Read server-level data in a poll: use of tables and indexes, statistics, the horizon, waits for pages."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Generic, TypeVar
+from typing import Final
 
 from qmon.engines.base import Value
 from qmon.model.probe_table import PROBES
@@ -19,36 +19,19 @@ from qmon.model.waits.meanings import PAGE_LATCHES
 from qmon.monitor.background.wait_sampler import WaitSampler
 from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.page_owners import PageOwners
-from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache, first_record
+from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache
+from qmon.monitor.probes.target_probes import TargetProbes
 from qmon.monitor.source import Focus
 from qmon.redact import hide_passwords
 
 _NOWHERE: Final = Focus()
 
-# Minimum seconds between two readings of use and horizon. Faster polls skip these probes.
+# Minimum seconds between two readings of use and latches. Faster polls skip these probes.
 _EVERY_S: Final = 0.9
 
-# If a poll skipped the horizon, the version store or the latches, earlier values up to this age (seconds) are used.
-_STALE_S: Final = 6.0
+# If a poll finds no latches, the last ones are shown for this many seconds.
+_LATCHES_KEPT_S: Final = 6.0
 _TEXTS_EVERY_S: Final = 10.0
-
-
-T = TypeVar("T")
-
-
-class _RecentReading(Generic[T]):
-    """The result of a probe from this poll or a recent poll."""
-
-    def __init__(self) -> None:
-        self._read: T | None = None
-        # The time of the reading; server clock, seconds.
-        self.read_at = float("-inf")
-
-    def record_reading(self, read: T | None, now_at: float) -> T | None:
-        """Return the newest reading unless it is too old. ``read``: ``None`` if this poll did not read it."""
-        if read is not None:
-            self._read, self.read_at = read, now_at
-        return self._read if now_at - self.read_at <= _STALE_S else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +51,29 @@ class ServerRead:
 class ServerProbes:
     """Choose the server-level probes of a poll and file their results. Belongs to the collector of one connection.
 
+    ``target_probes``: keeps the results of probes with an interval.
     ``sampler``: samples waits between polls if the server does not count them. ``own_uses``: counts of the reads that
     qmon's own background readers caused.
     """
 
-    def __init__(self, statements: StatementCache, sampler: WaitSampler | None, own_uses: OwnUses) -> None:
+    def __init__(
+        self,
+        statements: StatementCache,
+        target_probes: TargetProbes,
+        sampler: WaitSampler | None,
+        own_uses: OwnUses,
+    ) -> None:
         self._statements = statements
+        self._target_probes = target_probes
         self._own_uses = own_uses
         self._sampler = sampler
         self._statistics: tuple[StatisticsSample, ...] | None = None
         self._statistics_at = float("-inf")
         self._tables: Sequence[int] = ()
         self._asked_at = float("-inf")
-        self._horizon = _RecentReading[tuple[HorizonSample, ...]]()
-        self._store = _RecentReading[VersionStoreSample]()
-        self._latches = _RecentReading[tuple[LatchSample, ...]]()
+        # The last latches, and when they were read; server clock, seconds.
+        self._latches: tuple[LatchSample, ...] = ()
+        self._latches_at = float("-inf")
         # For each table, when its sizes were read (server clock, seconds), and the bytes of each index.
         self._sizes: dict[int, tuple[float, dict[int, int]]] = {}
         self._sized_at: dict[int, float] = {}
@@ -122,12 +113,13 @@ class ServerProbes:
                 asked += self._statements.optional_statements_for("latches", {"tables": ids})
                 asked += self._pages.statements_for_poll(self._statements, now)
             asked += self._statements.statements_for_tables("uses", tables)
-            asked += self._statements.optional_statements_for("horizon")
-            asked += self._statements.optional_statements_for("version_store")
         return asked
 
     def record_results(self, results: Results, server: ServerSample, *, one_trip: bool) -> ServerRead:
-        """Return the results. ``one_trip``: the poll was one transaction, so qmon's part of the totals is known."""
+        """Return the results, after ``target_probes`` has recorded them.
+
+        ``one_trip``: the poll was one transaction, so qmon's part of the totals is known.
+        """
         sampler = self._sampler
         waits = counted_totals(results.get(("", "wait_totals")), server.started_at, server.now_at)
         if waits is None and sampler is not None:
@@ -148,12 +140,12 @@ class ServerProbes:
         return ServerRead(
             uses=None if uses is None else tuple(self._with_sizes(self._own_uses.without_own(uses))),
             statistics=self._statistics,
-            horizon=self._recent_horizon(results.get(("", "horizon")), server.now_at),
+            horizon=self._current_horizon(server.now_at),
             latches=self._recent_latches(results, server.now_at),
             waits=waits,
             failures=() if sampler is None else sampler.failures(),
             circles=() if sampler is None else sampler.take_circles(),
-            version_store=self._store.record_reading(first_record(results, "version_store"), server.now_at),
+            version_store=next(iter(self._target_probes.rows("version_store") or ()), None),
         )
 
     def sized_at(self, tables: Collection[int]) -> float | None:
@@ -174,20 +166,23 @@ class ServerProbes:
         waits: tuple[WaitSample, ...] = results.get(("", "waits"), ())
         self._latched = any(wait.event.casefold() in PAGE_LATCHES for wait in waits)
         read: tuple[LatchSample, ...] = results.get(("", "latches"), ())
-        covered = tuple(replace(one, statement=hide_passwords(one.statement)) for one in read)
-        return self._pages.name(self._latches.record_reading(covered or None, now_at), results)
+        if read:
+            self._latches = tuple(replace(one, statement=hide_passwords(one.statement)) for one in read)
+            self._latches_at = now_at
+        return self._pages.name(self._latches if now_at - self._latches_at <= _LATCHES_KEPT_S else None, results)
 
-    def _recent_horizon(
-        self, read: tuple[HorizonSample, ...] | None, now_at: float
-    ) -> tuple[HorizonSample, ...] | None:
+    def _current_horizon(self, now_at: float) -> tuple[HorizonSample, ...] | None:
         """Return the holders of the horizon, from this poll or a recent poll, with their current age."""
-        if read is not None:
-            read = tuple(replace(one, statement=hide_passwords(one.statement)) for one in read)
-        held = self._horizon.record_reading(read, now_at)
+        held: tuple[HorizonSample, ...] | None = self._target_probes.rows("horizon")
         if held is None:
             return None
-        more = now_at - self._horizon.read_at
-        return tuple(one if one.held_s is None else replace(one, held_s=one.held_s + more) for one in held)
+        more = now_at - self._target_probes.read_at("horizon")
+        return tuple(
+            replace(
+                one, statement=hide_passwords(one.statement), held_s=None if one.held_s is None else one.held_s + more
+            )
+            for one in held
+        )
 
 
 def counted_totals(rows: tuple[WaitTotal, ...] | None, started_at: float, now_at: float) -> WaitTotals | None:
