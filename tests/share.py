@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +15,9 @@ from typer.main import get_command
 from qmon.cli.app import app, main
 from qmon.engines.sql import queries
 from qmon.metrics.metric_list import METRICS
-from qmon.model.queue_figures import QUEUE_FIGURES
+from qmon.model.probe_table import PROBES, probes_for
+from qmon.model.queue_figures import DIRECT_FIGURES
+from qmon.model.samples.server_state_samples import ServerState
 
 METRICS_PAGE: Final = Path(__file__).parents[1] / "docs" / "metrics.md"
 _METRICS_HEAD: Final = "| metric | type | labels | meaning |\n|---|---|---|---|\n"
@@ -85,22 +88,36 @@ def man_page() -> str:
 
 
 def sql_readme() -> str:
-    """Return ``sql/README.md`` with a row for each figure that a probe reads directly, made from the SQL files."""
+    """Return ``sql/README.md`` with the rows that follow from the SQL files.
+
+    They are the rows of figures that no code names, and of probes of server health that no other row names.
+    """
     purposes = {
         (file.engine, file.name.removeprefix("probe/")): queries.read_query(file).purpose
         for file in queries.all_files()
         if file.kind == "probe"
     }
-    rows = {}
-    for figure in QUEUE_FIGURES:
-        if figure.probe is None:
-            continue
-        found = [purposes.get((engine, figure.field)) for engine in queries.ENGINES]
-        read = [f"{purpose} (`{figure.field}`)" if purpose else "–" for purpose in found]
-        rows[f"| {figure.words} |"] = f"| {figure.words} | {read[0]} | {read[1]} |"
-    lines = [line for line in SQL_README.read_text("utf-8").splitlines() if not line.startswith(tuple(rows))]
+
+    def row(words: str, probes: Sequence[str]) -> str:
+        cells = [
+            "; ".join(f"{found} (`{probe}`)" for probe in probes if (found := purposes.get((engine, probe))))
+            for engine in queries.ENGINES
+        ]
+        return f"| {words} | {cells[0] or '–'} | {cells[1] or '–'} |"
+
+    made = {
+        figure.words: (figure.probe.name,) if figure.probe is not None else probes_for(figure.field)
+        for figure in DIRECT_FIGURES
+    }
+    lines = SQL_README.read_text("utf-8").splitlines()
+    for name in sorted(ServerState.__annotations__.keys() & PROBES.keys()):
+        words = PROBES[name].subject
+        if not any(f"`{name}`" in line and not line.startswith(f"| {words} |") for line in lines):
+            made[words] = (name,)
+    lines = [line for line in lines if not line.startswith(tuple(f"| {words} |" for words in made))]
     place = next(number for number, line in enumerate(lines) if line.startswith(_LAST_ROW))
-    return "\n".join([*lines[: place + 1], *rows.values(), *lines[place + 1 :]]) + "\n"
+    rows = [row(words, probes) for words, probes in made.items()]
+    return "\n".join([*lines[: place + 1], *rows, *lines[place + 1 :]]) + "\n"
 
 
 def _roff(text: str) -> str:

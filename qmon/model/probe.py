@@ -45,7 +45,7 @@ class Probe:
         in_turns_s: the same if queues are read in turns, because there are many.
         kept_s: for how many seconds the rows of a probe of the target are shown if it cannot be read again; 0: for
             three intervals.
-        subject: what is unknown if it fails, as the queue screen names it.
+        subject: what is unknown if it fails, as the queue screen and the panel of server health name it.
         values: the values that a poll binds by default.
         ids: the name of the value for the ids of tables or procedures. ``qmon doctor`` uses the id 0, which does not
             exist.

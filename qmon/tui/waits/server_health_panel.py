@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, fields
+from typing import Any, Final, TypeVar
 
 from qmon.model import formatting
 from qmon.model.cost_budget import PollingCost, parse_budget
+from qmon.model.probe_table import PROBES
 from qmon.model.samples.job_samples import FAILED_OUTCOME, QueueJob
 from qmon.model.samples.server_state_samples import (
     LogSample,
@@ -69,22 +70,28 @@ class HealthText(Text):
     UNEXPLAINED = "another plan, or dead rows"
 
 
+_V = TypeVar("_V")
+
 # From this number of virtual log files on, recovery and backups take noticeably longer.
 _MANY_PIECES: Final = 1_000
 # The name of the segments of a log, keyed by engine.
 _LOG_PIECES: Final = {"sqlserver": "virtual log files"}
 # The label of each line, keyed by the probe that reads it.
-_PROBES: Final = {
-    "log": "log",
-    "replication": "copies",
-    "plans": "plans",
-    "plan_history": "plans",
-    "temp_space": "tempdb",
-    "temp_sessions": "tempdb",
-    "service": "service",
-    "limits": "service",
-    "pool_limits": "pool",
-    "settings": "database",
+_LABELS: Final = {
+    name: probe.subject or name.replace("_", " ")
+    for name, probe in PROBES.items()
+    if name in ServerState.__annotations__ or name in ("plans", "plan_history")
+}
+# The fields of `ServerState` with lines of their own form.
+_OWN_LINES: Final = {
+    "log",
+    "replication",
+    "temp_space",
+    "temp_sessions",
+    "service",
+    "limits",
+    "pool_limits",
+    "settings",
 }
 
 
@@ -145,7 +152,7 @@ def server_lines(view: View | None, cells: int, rows: int, *, whole: bool = Fals
 
 def _failures_by_label(view: View) -> dict[str, str]:
     """Return why lines are missing, keyed by label."""
-    return {_PROBES[f.probe]: clean(f.text) for f in view.failures if not f.queue and f.probe in _PROBES}
+    return {_LABELS[f.probe]: clean(f.text) for f in view.failures if not f.queue and f.probe in _LABELS}
 
 
 def _readings(view: View) -> Iterator[_Reading]:
@@ -225,6 +232,27 @@ def _state_readings(view: View) -> Iterator[_Reading]:
         yield _temp_reading(state.temp_space, state.temp_sessions)
     if state.service is not None:
         yield _service_reading(state.service, state)
+    for probe in sorted(state.read_at.keys() - _OWN_LINES):
+        found = getattr(state, probe)
+        for row in found if isinstance(found, tuple) else [found]:
+            yield _plain_reading(_LABELS[probe], row)
+
+
+def _plain_reading(label: str, row: Any) -> _Reading:
+    """Return a line with the values of a row that has no form of its own, named after its fields."""
+    shown = ((field.name, getattr(row, field.name)) for field in fields(row))
+    parts = (
+        _named_part(f"{name.replace('_', ' ')} ", value, _value_text, rank)
+        for rank, (name, value) in enumerate(shown)
+        if value not in (None, "")
+    )
+    return _Reading(label, tuple(parts))
+
+
+def _value_text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return formatting.number(value) if isinstance(value, int | float) else clean(str(value))
 
 
 def _log_reading(log: LogSample, pieces: str) -> _Reading:
@@ -245,9 +273,7 @@ def _log_reading(log: LogSample, pieces: str) -> _Reading:
     return _Reading("log", tuple(parts), bad)
 
 
-def _named_part(
-    name: str, value: float | None, write: Callable[[float], str], rank: int, tone: str = "text"
-) -> LinePart:
+def _named_part(name: str, value: _V | None, write: Callable[[_V], str], rank: int, tone: str = "text") -> LinePart:
     """Return a value with its name, or no part if the value is unknown."""
     return LinePart(((name, "muted"), (write(value), tone)), rank) if value is not None else LinePart(())
 
@@ -365,7 +391,7 @@ def _plan_reading(queue: str, use: StatementUse) -> _Reading:
 
 def _unread_text(view: View) -> str:
     """Return the text for an empty panel."""
-    return figures.unread_reason(view, HealthText.SUBJECT, *_PROBES)
+    return figures.unread_reason(view, HealthText.SUBJECT, *_LABELS)
 
 
 class SettingsText(Text):
