@@ -71,30 +71,6 @@ ROW: Final = """    QueueFigure(
         ),
     ),
 """
-ROW: Final = """    QueueFigure(
-        "retried",
-        "retried",
-        COUNT,
-        "messages in progress that were tried before",
-        of_rows=True,
-        kinds=("in_progress",),
-        probe=Probe(
-            "retried",
-            ValueSample,
-            Scope.QUEUE,
-            index="progress",
-            feeds=("retried",),
-            rank=Rank.DETAIL,
-            every_s=10.0,
-            in_turns_s=60.0,
-            subject="retried",
-        ),
-    ),
-"""
-IMPORTS: Final = """from qmon.model.cost_budget import Rank
-from qmon.model.probe import Scope
-from qmon.model.samples.polled_samples import ValueSample
-"""
 # A figure from a sample that polls already read.
 SAMPLED_ROW: Final = """    QueueFigure("rows", "rows", COUNT, "rows in the table"),
 """

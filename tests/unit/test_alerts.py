@@ -35,6 +35,7 @@ from qmon.model.alerts.rule_parser import RuleText, rules_from_list, rules_from_
 from qmon.model.config_reader import KeyText
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.formatting import DurationText
+from qmon.model.queue_figures import DIRECT_FIGURES
 from qmon.model.status_report import queue_object
 from qmon.model.view import QueueView, View
 from qmon.monitor.state.target_history import TargetHistory
@@ -447,6 +448,8 @@ def test_faults_on_the_command_line(warn: list[str], crit: list[str], message: s
 
 
 def test_figures_of_the_view_are_what_rules_read() -> None:
-    whole = replace(queue("q"), **{kind.field: Figure(3.0) for kind in LIMIT_FIGURES.values()})  # type: ignore[arg-type]
+    figures = {kind.field: Figure(3.0) for kind in LIMIT_FIGURES.values()}
+    direct = {each.field: figures.pop(each.field) for each in DIRECT_FIGURES if each.field in figures}
+    whole = replace(queue("q"), direct=direct, **figures)  # type: ignore[arg-type]
     for name in LIMIT_FIGURES:
         assert evaluate_rule(AlertRule("r", name, warn=0.5), whole, WARNING).value == 3.0
