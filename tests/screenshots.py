@@ -182,7 +182,7 @@ def stuck(app: QmonApp) -> str | None:
 
 async def alert(app: QmonApp, pilot: Pilot[None]) -> None:
     """Take a picture of an alert's banner above the overview."""
-    app.alerting = Alerting(app.source.target, ALERTS, bell=False)
+    app.alerting = Alerting({app.source.target: ALERTS}, bell=False)
     await pilot.press("1")
     await until(pilot, lambda: bool(app.shown.alerts.open))
     await settle(app, pilot)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from qmon.config.config_file import Config
     from qmon.config.receivers import Receiver
     from qmon.model.view import View
-    from qmon.monitor.alerting import Alerting, FleetAlerting
+    from qmon.monitor.alerting import Alerting
     from qmon.monitor.notify.notifier import Notifier
     from qmon.monitor.notify.sender import Deliver
     from qmon.monitor.source import SourceState
@@ -77,17 +77,16 @@ def note_rules_without_queue(config: Config, queues: Mapping[str, Collection[str
         print_note(f"qmon: {line}")
 
 
-def alerting_for(target: str, config: Config, notifier: Notifier | None = None) -> Alerting | None:
-    """Return the alerting of a target, or ``None`` if no rule applies to the target."""
+def alerting_for(targets: Sequence[str], config: Config, notifier: Notifier | None = None) -> Alerting | None:
+    """Return the alerting of these targets, or ``None`` if no rule applies to one of them."""
     from qmon.model.alerts.alert_rules import rules_for_target
     from qmon.monitor.alerting import Alerting
     from qmon.redact import build_redactor
 
-    rules, settings = rules_for_target(config.alerts, target), config.alerting
-    if not rules:
+    rules, settings = {target: rules_for_target(config.alerts, target) for target in targets}, config.alerting
+    if not any(rules.values()):
         return None
     return Alerting(
-        target,
         rules,
         notifier=notifier,
         group_wait_s=settings.group_wait_s,
@@ -96,20 +95,10 @@ def alerting_for(target: str, config: Config, notifier: Notifier | None = None) 
     )
 
 
-def screen_alerting(target: str, config: Config) -> Alerting | None:
+def screen_alerting(targets: Sequence[str], config: Config) -> Alerting | None:
     """Return the alerting of a dashboard. It does not notify receivers whose secret is not stored on this machine."""
-    note_rules_without_target(config, [target])
-    return alerting_for(target, config, _notifier_for([target], config))
-
-
-def fleet_alerting(targets: Sequence[str], config: Config) -> FleetAlerting | None:
-    """Return the alerting of a dashboard with several targets."""
-    from qmon.monitor.alerting import FleetAlerting
-
     note_rules_without_target(config, targets)
-    notifier = _notifier_for(targets, config)
-    found = {name: alerting for name in targets if (alerting := alerting_for(name, config, notifier)) is not None}
-    return FleetAlerting(found, notifier) if found else None
+    return alerting_for(targets, config, _notifier_for(targets, config))
 
 
 def _notifier_for(targets: Sequence[str], config: Config) -> Notifier | None:
@@ -154,28 +143,28 @@ def headless_alerting(known: Sequence[ChosenTarget]) -> Iterator[Callable[[str, 
 
     Prints unsent notices at the end. Raises ``BadInput`` if a receiver's secret is missing.
     """
-    from qmon.monitor.alerting import HeadlessAlerting
     from qmon.monitor.notify.notifier import Notifier
 
     config, names = known[0].config, [each.target.name for each in known]
     note_rules_without_target(config, names)
     wanted = [receiver for receiver in config.receivers if any(map(receiver.is_for_target, names))]
     notifier = Notifier(deliveries_for(wanted, _raise_bad_input))
-    alerting = {name: found for name in names if (found := alerting_for(name, config, notifier)) is not None}
-    if not config.receivers or not alerting:
+    alerting = alerting_for(names, config, notifier)
+    if not config.receivers or alerting is None:
         if config.receivers:
             print_note(AlertingText.NO_RULE)
         yield _QueueNames(config, names).record_event
         return
     notifier.on_failure = lambda words: print_note(f"qmon: {words}")
-    headless, queue_names = HeadlessAlerting(alerting, notifier), _QueueNames(config, names)
+    queue_names = _QueueNames(config, names)
+    alerting.start_ticking()
 
     def record_event(target: str, event: View | SourceState) -> None:
-        headless.record_event(target, event)
+        alerting.record_unattended(event)
         queue_names.record_event(target, event)
 
     try:
         yield record_event
     finally:
-        for line in headless.close(_PATIENCE_S):
+        for line in alerting.close(_PATIENCE_S):
             print_note(f"qmon: {line}")

@@ -52,7 +52,7 @@ def show_target(
         attach_operator(targets[0], found.operator_context(read_only=read_only))
         return run(
             targets,
-            alerting=screen_alerting(known.name, found.config),
+            alerting=screen_alerting([known.name], found.config),
             dark=settings.theme != "light",
             preferences=preferences,
             first_queue=first_queue,
@@ -80,7 +80,7 @@ def show_fleet(
     Never prompts for a password. If a password is missing, the target is shown as lost, with advice on how to store the
     password. Raises ``BadInput`` before the dashboard opens if recording is impossible.
     """
-    from qmon.cli.alerting_setup import fleet_alerting
+    from qmon.cli.alerting_setup import screen_alerting
     from qmon.tui import require_terminal, run
 
     require_terminal()
@@ -93,7 +93,7 @@ def show_fleet(
             targets.append(_open_fleet_target(each, interval_s, read_only=read_only, record=record))
         return run(
             targets,
-            alerting=fleet_alerting([each.target.name for each in known], known[0].config),
+            alerting=screen_alerting([each.target.name for each in known], known[0].config),
             dark=settings.theme != "light",
             preferences=preferences,
         )

@@ -49,7 +49,7 @@ def show_served(url: str, path: Path | None, ca: Path | None, *, in_browser: boo
         return run(
             [DashboardTarget(source, fold, environment=source.environment, known=past)],
             dark=config.settings.theme != "light",
-            alerting=alerting_for(source.target, config),  # the server notifies the receivers
+            alerting=alerting_for([source.target], config),  # the server notifies the receivers
             served=socket.gethostname() if in_browser else address.host_and_port,
             preferences=Preferences() if in_browser else read_preferences(),
             in_browser=in_browser,

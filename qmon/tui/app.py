@@ -24,11 +24,12 @@ from textual.timer import Timer
 
 from qmon import log
 from qmon.config.preferences import Preferences
+from qmon.model.alerts.latches import Change
 from qmon.model.formatting import duration
 from qmon.model.layout.layout import TableName
 from qmon.model.texts import Text
 from qmon.model.view import QueueView, View
-from qmon.monitor.alerting import Alerting, AlertState, FleetAlerting
+from qmon.monitor.alerting import Alerting, AlertState
 from qmon.monitor.source import Focus, SnapshotSource, SourceState
 from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.tui import keys, palette_items
@@ -177,7 +178,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         plain: bool | None = None,
         for_s: float | None = None,
         clock: Callable[[], float] = time.monotonic,
-        alerting: Alerting | FleetAlerting | None = None,
+        alerting: Alerting | None = None,
         served: str = "",
         told: Callable[[], TourStep] | None = None,
         preferences: Preferences | None = None,
@@ -230,16 +231,26 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Start the source, because a screen can now show its figures."""
-        if isinstance(self.alerting, Alerting) and self.memory is not None:
-            self.alerting.on_change = self.memory.record_alert
-        if self.alerting is not None and self.alerting.notifier is not None:  # the alerting has its own threads
-            self.alerting.notifier.on_failure = lambda words: self.post_message(NoticeFailed(words))
+        self.use_alerting(self.alerting)
         self._ticker = self.set_interval(_TICK_S, self.tick)
         if self._for_s is not None:
             self.set_timer(self._for_s, self.exit)
         self.start_sources()
         if self.first_queue:
             self.call_later(self.go_to_queue, self.first_queue)
+
+    def use_alerting(self, alerting: Alerting | None) -> None:
+        """Show the alerts of these rules, keep their changes in the history, and show failed notices."""
+        self.alerting = alerting
+        if alerting is not None:
+            alerting.on_change = self._record_alert
+            if alerting.notifier is not None:  # the notifier has its own threads
+                alerting.notifier.on_failure = lambda words: self.post_message(NoticeFailed(words))
+
+    def _record_alert(self, target: str, change: Change) -> None:
+        memory = self.members[target].target.memory
+        if memory is not None:
+            memory.record_alert(change)
 
     def start_sources(self) -> None:
         """Start polling."""

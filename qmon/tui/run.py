@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from qmon.config.preferences import Preferences
     from qmon.demo.story import TourStep
-    from qmon.monitor.alerting import Alerting, FleetAlerting
+    from qmon.monitor.alerting import Alerting
     from qmon.tui.app import QmonApp
     from qmon.tui.configuration.followed_config import FollowedConfig
     from qmon.tui.member import DashboardTarget
@@ -39,7 +39,7 @@ def run(
     *,
     dark: bool = True,
     for_s: float | None = None,
-    alerting: Alerting | FleetAlerting | None = None,
+    alerting: Alerting | None = None,
     served: str = "",
     told: Callable[[], TourStep] | None = None,
     followed: FollowedConfig | None = None,
@@ -79,7 +79,7 @@ def run(
     return _run_app(app, targets, alerting)
 
 
-def _run_app(app: QmonApp, targets: Sequence[DashboardTarget], alerting: Alerting | FleetAlerting | None) -> int:
+def _run_app(app: QmonApp, targets: Sequence[DashboardTarget], alerting: Alerting | None) -> int:
     """Run the app, then close its runners, alerting and sources. Return the exit code."""
     from qmon.tui.hangup import Hangup, is_input_open, is_terminal_alive
     from qmon.tui.sanitize import clean

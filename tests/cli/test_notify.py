@@ -114,7 +114,7 @@ def test_a_defect_in_alerts_is_said_once_and_holds_up_no_poll(
     def fail(*_: object) -> None:
         raise ValueError(f"at {listener.url(f'/{TOKEN}')}")
 
-    monkeypatch.setattr("qmon.monitor.alerting.Alerting.record_event", fail)
+    monkeypatch.setattr("qmon.monitor.alerting.find_changes", fail)
     two.write_text(two.read_text() + '[[alert]]\nverdict = "*"\n')
     known = resolve_targets(["postgresql://me@127.0.0.1:1/shop"], None)
     with headless_alerting(known) as told:

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import QueueView, View
-from qmon.monitor.alerting import FleetAlerting
+from qmon.monitor.alerting import Alerting
 from qmon.monitor.source import Phase
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.fleet.fleet_app import FleetApp
@@ -75,7 +75,7 @@ def fleet_app(
     sources: dict[str, Named],
     *,
     runners: dict[str, ActionRunner] | None = None,
-    alerting: FleetAlerting | None = None,
+    alerting: Alerting | None = None,
     known: dict[str, KnownPast] | None = None,
     dark: bool = True,
     plain: bool = False,
@@ -102,7 +102,7 @@ async def fleet(
     *,
     names: Sequence[str] = NAMES,
     runners: dict[str, ActionRunner] | None = None,
-    alerting: FleetAlerting | None = None,
+    alerting: Alerting | None = None,
     known: dict[str, KnownPast] | None = None,
 ) -> AsyncIterator[FleetDriver]:
     """Run the app over several targets, without figures yet."""

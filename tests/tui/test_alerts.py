@@ -31,7 +31,7 @@ RULES = (DEEP, STUCK, LOST)
 
 
 def alerting(*rules: AlertRule, notifier: Notifier | None = None, bell: bool = True) -> Callable[[Clock], Alerting]:
-    return lambda clock: Alerting("orders-prod", rules, notifier=notifier, bell=bell, clock=clock)
+    return lambda clock: Alerting({"orders-prod": rules}, notifier=notifier, bell=bell, clock=clock)
 
 
 def depth(ready: float, sequence: int, *, stuck: float = 0.0) -> View:
@@ -232,5 +232,5 @@ async def test_the_banner_fits_one_line_at_every_width(cells: int) -> None:
 def test_picture_of_the_banner(snap_compare: Compare) -> None:
     shot = Shot()
     rules = (AlertRule("deep", "ready", warn=1_000.0, crit=10_000.0), STUCK, AlertRule("any", verdicts=("*",)))
-    shot.app.alerting = Alerting("orders-prod", rules, clock=shot.clock)
+    shot.app.alerting = Alerting({"orders-prod": rules}, clock=shot.clock)
     assert snap_compare(shot.app, terminal_size=(80, 24), run_before=shot.ready)

@@ -59,7 +59,7 @@ async def test_a_queue_that_grows_is_told_of_and_so_is_its_end(
     rules = rules_for_target(parse_config(CONFIG, Path("qmon.toml")).alerts, target.name)
     app = QmonApp(
         DashboardTarget(poller, TargetHistory().record_snapshot),
-        alerting=Alerting(target.name, rules, notifier=notifier),
+        alerting=Alerting({target.name: rules}, notifier=notifier),
     )
     rung: list[int] = []
     monkeypatch.setattr(app, "bell", lambda: rung.append(1))

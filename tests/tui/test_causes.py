@@ -148,7 +148,7 @@ async def test_all_that_stands_above_takes_no_line_from_the_worst_queue_why_and_
     found = shop()
     worst = replace(found.queues[0], pauses=stopped, ready=Figure(9_000.0), stuck=Figure(7.0))
     rule = AlertRule("deep", figure="ready", warn=100.0)
-    async with dashboard((80, 24), alerting=lambda clock: Alerting("shop", [rule], clock=clock)) as d:
+    async with dashboard((80, 24), alerting=lambda clock: Alerting({"orders-prod": [rule]}, clock=clock)) as d:
         await d.give(replace(found, queues=(worst, *found.queues[1:])))
         lines = d.text().split("\n")
         assert sum("PAUSED" in line for line in lines) == 3

@@ -11,7 +11,7 @@ from textual.widgets import Input
 from qmon.config.preferences import ALL_TARGETS
 from qmon.model.alerts.alert_rules import AlertRule
 from qmon.model.figure import Severity, Verdict
-from qmon.monitor.alerting import Alerting, FleetAlerting
+from qmon.monitor.alerting import Alerting
 from qmon.monitor.source import Focus
 from qmon.recording.history.recording_archive import live_archive
 from qmon.tui.action_runner import ActionRunner
@@ -198,8 +198,8 @@ async def test_acting_from_all_queues_names_the_target_also_in_what_is_typed() -
 async def test_alerts_of_all_targets_are_on_every_screen() -> None:
     rules = (AlertRule("deep", "ready", warn=100.0, targets=("crm",)), AlertRule("lost", verdicts=("unreachable",)))
     clock = Clock()
-    each = {name: Alerting(name, rules, bell=False, clock=clock) for name in NAMES}
-    async with fleet(alerting=FleetAlerting(each)) as d:
+    alerting = Alerting(dict.fromkeys(NAMES, rules), bell=False, clock=clock)
+    async with fleet(alerting=alerting) as d:
         await d.three()
         assert "billing" in d.lines("alert")
         await d.tell("crm", [queue("mails", ready=500)], at=1)
@@ -245,8 +245,8 @@ async def test_each_target_has_columns_and_an_order_of_its_own() -> None:
 async def test_the_event_log_has_the_events_of_all_targets_and_enter_goes_to_one() -> None:
     clock = Clock()
     rules = (AlertRule("deep", "ready", warn=100.0),)
-    each = {name: Alerting(name, rules, bell=False, clock=clock) for name in NAMES}
-    async with fleet(alerting=FleetAlerting(each)) as d:
+    alerting = Alerting(dict.fromkeys(NAMES, rules), bell=False, clock=clock)
+    async with fleet(alerting=alerting) as d:
         await d.press("7")
         assert has(d.text(), TimelineText.NONE)
         await d.three()

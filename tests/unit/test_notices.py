@@ -165,7 +165,7 @@ def test_what_is_over_is_told_at_the_end_and_what_is_new_is_not() -> None:
             sent.append(notice)
 
     clock = Clock(60.0)
-    alerting = Alerting("shop", [DEEP], notifier=Kept([]), group_wait_s=10.0, clock=clock)
+    alerting = Alerting({"shop": [DEEP]}, notifier=Kept([]), group_wait_s=10.0, clock=clock)
     for at, a, b in ((60.0, 500, 5), (75.0, 500, 5), (76.0, 5, 500)):
         clock.now = at
         alerting.record_event(view((queue("a", ready=a), queue("b", ready=b)), at=at))

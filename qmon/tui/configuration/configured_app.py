@@ -165,12 +165,10 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
 
     def _configure_alerts(self, config: Config) -> None:
         rules, bell = rules_for_target(config.alerts, self.shown.target), config.alerting.bell
-        if isinstance(self.alerting, Alerting):
-            self.alerting.configure_rules(rules, bell=bell)
+        if self.alerting is not None:
+            self.alerting.configure_rules(self.current.name, rules, bell=bell)
         elif rules:
-            self.alerting = Alerting(self.shown.target, rules, bell=bell)
-            if self.memory is not None:
-                self.alerting.on_change = self.memory.record_alert
+            self.use_alerting(Alerting({self.current.name: rules}, bell=bell))
 
     def _configure_target(self, known: TargetConfig) -> None:
         """Apply the target's badges, and whether changes are allowed."""

@@ -17,7 +17,6 @@ from qmon import log
 from qmon.model.formatting import duration
 from qmon.model.texts import Text
 from qmon.model.view import View
-from qmon.monitor.alerting import FleetAlerting
 from qmon.monitor.source import Focus, Phase, SourceState
 from qmon.tui import keys
 from qmon.tui.app import QmonApp
@@ -89,10 +88,6 @@ class FleetApp(QmonApp):
     def start_sources(self) -> None:
         """Start all sources: the first source immediately, the other sources together shortly afterwards."""
         self._set_poll_intervals()
-        if isinstance(self.alerting, FleetAlerting):
-            self.alerting.set_change_listeners(
-                {name: memory.record_alert for name, each in self.members.items() if (memory := each.target.memory)}
-            )
         first, *self._unstarted = self.members.values()
         self.start_member(first)
         self.set_timer(FIRST_ALONE_S, self.start_others)
