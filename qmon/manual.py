@@ -13,7 +13,7 @@ from typing import Final
 from qmon import bundled
 from qmon.errors import BadInput, QmonError
 from qmon.model.config_reader import suggest_nearest
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class ManualText(Text):

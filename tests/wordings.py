@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from string import Formatter
 
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 def pattern(text: Text, /, **fields: object) -> str:

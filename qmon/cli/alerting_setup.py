@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from qmon.monitor.notify.notifier import Notifier
     from qmon.monitor.notify.sender import Deliver
     from qmon.monitor.source import SourceState
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class AlertingText(Text):

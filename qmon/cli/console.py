@@ -12,7 +12,7 @@ import os
 import sys
 from typing import IO, Final
 
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class ConsoleText(Text):

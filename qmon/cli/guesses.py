@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class GuessText(Text):

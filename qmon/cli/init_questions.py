@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from qmon.model.layout.layout import TableName
     from qmon.monitor.catalog.catalog import Catalog, TableDetails
     from qmon.monitor.catalog.discovery.candidates import Candidate
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class AnswerText(Text):

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
-from qmon.model.texts import Text
 from qmon.system import HANGUP
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     from types import FrameType

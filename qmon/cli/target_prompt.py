@@ -11,7 +11,7 @@ import typer
 
 from qmon.cli.output import clean_text, print_note, print_output, print_table
 from qmon.errors import BadInput
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     from qmon.config.known_targets import KnownTarget

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from qmon.operate.context import OperatorContext
     from qmon.operate.operator import Operator
     from qmon.operate.operator_context import Connections
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class SessionText(Text):

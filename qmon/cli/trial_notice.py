@@ -13,7 +13,7 @@ import typer
 from qmon.cli.guard import FAILED
 from qmon.cli.output import print_note, print_output
 from qmon.errors import BadInput
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class TrialText(Text):

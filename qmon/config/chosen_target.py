@@ -24,7 +24,7 @@ from qmon.errors import BadInput
 from qmon.model.config_reader import suggest_nearest
 from qmon.model.cost_budget import Budget
 from qmon.model.groups.configured_queue import ConfiguredQueue
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class TargetText(Text):

@@ -23,9 +23,9 @@ from qmon.model.config_reader import Keys, suggest_nearest
 from qmon.model.cost_budget import Budget, parse_budget
 from qmon.model.groups.configured_queue import ConfiguredQueue, NamedLibrary, configured_name, queue_from_dict
 from qmon.model.layout.layout import TableName
-from qmon.model.texts import Text
 from qmon.redact import build_redactor
 from qmon.system import read_text
+from qmon.texts import Text
 
 
 class ConfigText(Text):

@@ -20,8 +20,8 @@ from qmon.engines.base import Connection, Session, Target
 from qmon.engines.registry import engine_for
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput, PasswordNeeded, WrongPassword
-from qmon.model.texts import Text
 from qmon.redact import remember_password
+from qmon.texts import Text
 
 
 class CredentialText(Text):

@@ -15,7 +15,7 @@ from qmon.model.alerts.alert_rules import ANY_NAME, matches_pattern
 from qmon.model.alerts.rule_parser import SEVERITIES, parse_patterns
 from qmon.model.config_reader import Keys
 from qmon.model.figure import Severity
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class ReceiverText(Text):

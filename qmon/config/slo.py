@@ -10,7 +10,7 @@ from qmon.errors import BadInput
 from qmon.model.alerts.alert_rules import ALIASES, ANY_NAME, LIMIT_FIGURES, matches_pattern
 from qmon.model.alerts.rule_parser import parse_limit, parse_patterns
 from qmon.model.config_reader import Keys, suggest_nearest
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class ObjectiveText(Text):

@@ -11,7 +11,7 @@ from qmon.engines.secret import Secret
 from qmon.errors import BadInput
 from qmon.model.cost_budget import Budget
 from qmon.model.layout.time_zones import Zone
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class BindingText(Text):

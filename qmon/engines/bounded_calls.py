@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from qmon.engines.base import SILENCE_S
 from qmon.errors import ConnectionFailed
 from qmon.model.formatting import duration
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class LoginText(Text):

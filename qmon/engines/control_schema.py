@@ -8,7 +8,7 @@ from qmon.engines.base import Bound, Connection, Engine
 from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
 from qmon.errors import BadInput
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class ControlSchemaText(Text):

@@ -13,9 +13,9 @@ from typing import Final, Generic, Protocol, TypeVar
 from qmon.engines.driver_faults import DriverFault, read_statement_fault
 from qmon.errors import ConnectionLost, QmonError, QueryFailed, StatementCancelled
 from qmon.model.formatting import duration
-from qmon.model.texts import Text
 from qmon.redact import hide_values
 from qmon.system import wait_for_event
+from qmon.texts import Text
 
 
 class DriverCallText(Text):

@@ -12,8 +12,8 @@ from typing import Final
 
 from qmon.engines.secret import Secret
 from qmon.errors import QmonError
-from qmon.model.texts import Text
 from qmon.redact import COVER, cover_from, find_quoted_value, hide_known_password
+from qmon.texts import Text
 
 
 class FaultText(Text):

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from qmon.errors import BadInput
-from qmon.model.texts import Text
 from qmon.system import choose_for_system, install_command
+from qmon.texts import Text
 
 
 class DriverText(Text):

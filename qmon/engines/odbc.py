@@ -33,7 +33,7 @@ from qmon.engines.secret import Secret
 from qmon.engines.sql.batch_text import PreparedTexts, join_statements, split_batch
 from qmon.errors import ConnectionLost, MissingDriver, OutcomeUnknown, QmonError, QueryFailed, StatementStopped
 from qmon.model.formatting import count_text
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class OdbcText(Text):

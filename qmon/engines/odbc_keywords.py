@@ -10,7 +10,7 @@ from typing import Final
 
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class KeywordText(Text):

@@ -9,7 +9,7 @@ from qmon.engines.base import Engine, EngineName, Target
 from qmon.engines.bounded_calls import log_in
 from qmon.engines.odbc_keywords import lookup_keyword
 from qmon.errors import BadInput
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class RegistryText(Text):

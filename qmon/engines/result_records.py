@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar, Union, get_args, get_origin, get_type_hi
 
 from qmon.engines.base import Rows, Statement
 from qmon.errors import QueryFailed
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class ResultText(Text):

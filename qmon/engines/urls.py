@@ -11,7 +11,7 @@ from qmon.engines.odbc_keywords import format_conninfo
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput
 from qmon.model.config_reader import suggest_nearest
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class UrlText(Text):

@@ -14,7 +14,7 @@ from qmon.model.groups.group import Group
 from qmon.model.groups.group_parser import group_from_dict
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.layout.layout_io import table_to_text
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 # In a table's name, this character is replaced by each prefix from the library's `prefixes`.
 PREFIX_MARK = "~"

@@ -13,7 +13,7 @@ import platformdirs
 
 from qmon.errors import BadInput
 from qmon.libraries.library import Library, library_from_dict
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class LibraryCatalogText(Text):

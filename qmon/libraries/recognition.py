@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from qmon.libraries.library import Library, group_for, queue_for, queue_in_name, with_prefix
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 # The type of each column of a table, in the server's words and without length.
 Columns = Mapping[str, str]

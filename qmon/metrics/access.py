@@ -20,7 +20,7 @@ from typing import Final
 import bcrypt
 
 from qmon.errors import BadInput
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class AccessFault(Text):

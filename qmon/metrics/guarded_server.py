@@ -16,7 +16,7 @@ from qmon.errors import BadInput
 from qmon.metrics.access import PasswordGate, Users
 from qmon.metrics.connections import BACKLOG, BoundedListener, ClientConnection
 from qmon.metrics.http_requests import Refused, Request, Response, check_origin, read_request
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class ServerText(Text):

@@ -12,8 +12,8 @@ from http import HTTPStatus
 from ipaddress import ip_address
 from typing import Final
 
-from qmon.model.texts import Text
 from qmon.stream.sending import CLOCK_HEADER
+from qmon.texts import Text
 
 
 class RequestText(Text):

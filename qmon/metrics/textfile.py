@@ -13,7 +13,7 @@ from prometheus_client import write_to_textfile
 
 from qmon.errors import BadInput
 from qmon.metrics.metrics_server import Readings, registry_for
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class TextfileText(Text):

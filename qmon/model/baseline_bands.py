@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from qmon.model.formatting import number
 from qmon.model.queue_figures import BANDED_FIGURES
 from qmon.model.series import Point
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class UsualText(Text):

@@ -13,8 +13,8 @@ from qmon.model.figure import Figure
 from qmon.model.groups.group import MOST_QUEUES
 from qmon.model.layout.layout import TableName
 from qmon.model.queue_figures import COUNT, QUEUE_FIGURES, RATE, QueueFigure
-from qmon.model.texts import Text
 from qmon.model.view import QueueView
+from qmon.texts import Text
 
 
 class CombinedText(Text):

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, ge
 
 from qmon.errors import BadInput
 from qmon.model.formatting import parse_duration
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class KeyText(Text):

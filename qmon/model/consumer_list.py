@@ -11,8 +11,8 @@ from qmon.model.layout.layout import Layout
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.client_samples import ClientSample
 from qmon.model.samples.polled_samples import MessageSample
-from qmon.model.texts import Text
 from qmon.model.view import QueueView
+from qmon.texts import Text
 
 # If this many messages were read, there may be more.
 _MOST_MESSAGES: Final = 200

@@ -17,8 +17,8 @@ from typing import Final
 from qmon.model.formatting import count_text, duration, percent, rate
 from qmon.model.rates.flow import Flow
 from qmon.model.rates.net_rate import NetRate, current_net_rate
-from qmon.model.texts import Text
 from qmon.model.trend import Rise
+from qmon.texts import Text
 
 
 class ForecastText(Text):

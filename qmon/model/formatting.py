@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Final
 
 from qmon.errors import BadInput
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class DurationText(Text):

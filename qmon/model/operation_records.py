@@ -10,7 +10,7 @@ from typing import Final
 from qmon.model.formatting import time_of_day
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.polled_samples import PauseSample
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class OperationText(Text):

@@ -6,7 +6,7 @@ of the manual explains each reason. Code and tests compare members, never their 
 
 from __future__ import annotations
 
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class Reason(Text):

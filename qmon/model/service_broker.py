@@ -19,7 +19,7 @@ from qmon.model.samples.broker_samples import (
     ConversationsSample,
     TransmissionSample,
 )
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class BrokerText(Text):

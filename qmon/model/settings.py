@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.model.samples.server_state_samples import SettingSample
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class HarmText(Text):

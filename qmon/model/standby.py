@@ -8,7 +8,7 @@ from qmon.model.figure import Figure
 from qmon.model.formatting import duration
 from qmon.model.reasons import Reason
 from qmon.model.samples.polled_samples import ServerSample
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class StandbyText(Text):

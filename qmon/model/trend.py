@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from qmon.model.formatting import milliseconds, time_of_day
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class TrendText(Text):

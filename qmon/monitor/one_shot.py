@@ -11,13 +11,13 @@ from qmon.errors import ConnectionFailed
 from qmon.model.cost_budget import UNLIMITED
 from qmon.model.formatting import duration
 from qmon.model.groups.configured_queue import ConfiguredQueue
-from qmon.model.texts import Text
 from qmon.model.view import View
 from qmon.monitor.open import open_poller
 from qmon.monitor.poll.poller import FIRST_READ_S
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
 from qmon.monitor.state.target_history import TargetHistory
+from qmon.texts import Text
 
 
 class OneShotText(Text):

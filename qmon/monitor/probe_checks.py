@@ -22,7 +22,6 @@ from qmon.model.samples.polled_samples import (
 )
 from qmon.model.samples.server_state_samples import SettingSample
 from qmon.model.standby import standby_for
-from qmon.model.texts import Text
 from qmon.monitor.background.fragmentation_reader import FragmentationReader
 from qmon.monitor.background.plan_reader import PlanReader
 from qmon.monitor.background.slow_reads import SlowReads
@@ -41,6 +40,7 @@ from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
 from qmon.monitor.probes.row_locks import RowLocks
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target_history import TargetHistory
+from qmon.texts import Text
 
 
 class CheckupText(Text):

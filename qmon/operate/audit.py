@@ -14,7 +14,7 @@ import platformdirs
 
 from qmon import files, system
 from qmon.errors import QmonError
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class AuditText(Text):

@@ -12,8 +12,8 @@ from qmon.engines.base import Connection, Engine, Target
 from qmon.engines.control_schema import check_trusted
 from qmon.errors import BadInput
 from qmon.model.operation_records import Consent, Progress
-from qmon.model.texts import Text
 from qmon.operate.sql import Sql
+from qmon.texts import Text
 
 
 class AccessText(Text):

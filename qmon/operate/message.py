@@ -12,7 +12,6 @@ from qmon.errors import BadInput, LockTimeout, PermissionMissing, QmonError
 from qmon.model.formatting import duration, one_line, utf8_text
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.message_ids import split_id
-from qmon.model.texts import Text
 from qmon.model.waits.lock_holders import LockHolderSample
 from qmon.operate.actions import end_sessions
 from qmon.operate.context import OperatorContext
@@ -20,6 +19,7 @@ from qmon.operate.plan.library_queue import library_queue_for
 from qmon.operate.plan.required_rights import masked_columns
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import MAX_KEY_CHARS
+from qmon.texts import Text
 
 
 class MessageText(Text):

@@ -12,8 +12,8 @@ from typing import Final
 from qmon.engines.base import Connection, Engine, Session, Target
 from qmon.engines.registry import engine_for
 from qmon.errors import NoConnectionLeft
-from qmon.model.texts import Text
 from qmon.operate.context import OperatorContext
+from qmon.texts import Text
 
 
 class ContextText(Text):

@@ -12,8 +12,8 @@ from qmon.errors import BadInput
 from qmon.model.layout import table_facts
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.message_ids import split_id
-from qmon.model.texts import Text
 from qmon.operate.sql import Sql
+from qmon.texts import Text
 
 
 class StructureText(Text):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class LakeText(Text):

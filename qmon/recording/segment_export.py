@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final
 
 from qmon.errors import BadInput
-from qmon.model.texts import Text
 from qmon.recording.read.recording_reader import RecordingReader
 from qmon.recording.write.rolling_writer import RollingWriter
 from qmon.recording.write.segment_writer import CannotWrite, SegmentWriter
+from qmon.texts import Text
 
 
 class ExportText(Text):

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from qmon.errors import BadInput
 from qmon.model.formatting import parse_duration
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class TimeText(Text):

@@ -18,13 +18,13 @@ from urllib.parse import urlencode
 from qmon import __version__
 from qmon.errors import BadInput, ConnectionFailed, ConnectionLost, PasswordNeeded, WrongPassword
 from qmon.model.formatting import duration
-from qmon.model.texts import Text
 from qmon.monitor.notify.web import connection_problem_text
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.recording.format.frames import Damaged
 from qmon.recording.format.records import Line, PhaseChange, SessionLine, parse_line
 from qmon.stream.sending import CLOCK_HEADER, SILENCE_S, STREAM_PATH
 from qmon.stream.serve_address import ServeAddress
+from qmon.texts import Text
 
 
 class ServeText(Text):

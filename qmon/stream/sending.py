@@ -18,12 +18,12 @@ from urllib.parse import parse_qs
 from qmon import __version__
 from qmon.errors import BadInput
 from qmon.model.snapshot import Snapshot
-from qmon.model.texts import Text
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.recording.format.codec import Cover, encode
 from qmon.recording.format.records import KIND_BY_TYPE, End, Line, PhaseChange, SessionLine, encode_line
 from qmon.recording.format.redaction import recording_cover
 from qmon.recording.times import local_zone
+from qmon.texts import Text
 
 
 class SendingText(Text):

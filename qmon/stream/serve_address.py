@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from qmon.config import receivers
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class AddressText(Text):

@@ -15,9 +15,9 @@ from textual.message_pump import MessagePump
 from qmon import log
 from qmon.errors import BadInput, QmonError
 from qmon.model.operation_records import OperationKind, OperationResult, OperationState, Plan, Progress
-from qmon.model.texts import Text
 from qmon.operate.context import OperatorContext, Permission
 from qmon.operate.operator_context import Connections, with_own_connections
+from qmon.texts import Text
 from qmon.tui.daemon_thread import start_daemon
 from qmon.tui.screen_texts import ScreenText
 

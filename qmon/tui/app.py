@@ -27,11 +27,11 @@ from qmon.config.preferences import Preferences
 from qmon.model.alerts.latches import Change
 from qmon.model.formatting import duration
 from qmon.model.layout.layout import TableName
-from qmon.model.texts import Text
 from qmon.model.view import QueueView, View
 from qmon.monitor.alerting import Alerting, AlertState
 from qmon.monitor.source import Focus, SnapshotSource, SourceState
 from qmon.recording.history.in_memory import InMemoryHistory
+from qmon.texts import Text
 from qmon.tui import keys, palette_items
 from qmon.tui.action_runner import ActionRunner, BackgroundOperation, Ended
 from qmon.tui.feed import Feed, FoldFailed, StateChanged, ViewReady

@@ -12,9 +12,9 @@ from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.forecast import Trend
 from qmon.model.queue_figures import BYTES, COUNT, FIGURES_BY_FIELD, MAIN_FIGURES, RATE, SECONDS, SESSIONS, SHARE
 from qmon.model.reasons import Reason
-from qmon.model.texts import Text
 from qmon.model.verdicts.flow_verdicts import PAUSED
 from qmon.model.view import QueueView, View
+from qmon.texts import Text
 from qmon.tui.sanitize import clean, shorten_words, text_width
 from qmon.tui.widgets.grid_table import Cell, GridColumn
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from qmon import manual
-from qmon.model.texts import Text
 from qmon.model.view import QueueView
+from qmon.texts import Text
 
 
 class PaletteText(Text):

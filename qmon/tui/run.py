@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from qmon.errors import BadInput
-from qmon.model.texts import Text
+from qmon.texts import Text
 from qmon.tui.daemon_thread import start_daemon
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Final
 
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class CountText(Text):

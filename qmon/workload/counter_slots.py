@@ -10,7 +10,7 @@ from enum import IntEnum
 from typing import Final
 
 from qmon import system
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class SlotText(Text):

@@ -15,7 +15,7 @@ from typing import Final, Self
 from qmon.engines import registry
 from qmon.engines.base import Target
 from qmon.errors import BadInput
-from qmon.model.texts import Text
+from qmon.texts import Text
 from qmon.workload.committed_counts import COUNTED_FIELDS, CommittedCounts, Totals
 from qmon.workload.counter_slots import CounterField, Slots
 from qmon.workload.load_plan import PlannedFault, QueueLoad, processes_for, slots_needed

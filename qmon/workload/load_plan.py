@@ -9,7 +9,7 @@ from typing import Literal
 from qmon.engines.base import Target
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
-from qmon.model.texts import Text
+from qmon.texts import Text
 from qmon.workload.spec import MemberRole, MemberSpec, MemberWork, WorkerSpec
 from qmon.workload.workload_statements import check_drivable
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from qmon.engines.base import Target
 from qmon.errors import BadInput
-from qmon.model.texts import Text
+from qmon.texts import Text
 from qmon.workload.committed_counts import CommittedFlow, Totals
 from qmon.workload.load_driver import SAMPLE_S, Load
 from qmon.workload.load_plan import QueueLoad, slots_needed

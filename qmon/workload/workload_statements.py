@@ -10,7 +10,7 @@ from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class WorkloadStatementText(Text):

@@ -55,7 +55,7 @@ def test_every_contract_reports_a_violation(tmp_path: Path) -> None:
         package.mkdir(parents=True)
         (package / "__init__.py").write_text("\n".join(imports))
     (tmp_path / "qmon" / "__init__.py").touch()
-    for name in ("errors", "redact", "log", "bundled", "files", "libraries", "manual", "system"):
+    for name in ("errors", "redact", "log", "bundled", "files", "libraries", "manual", "system", "texts"):
         (tmp_path / "qmon" / f"{name}.py").touch()
     upper = ("one_shot", "probe_checks", "alerting", "headless", "open", "poll", "state")
     for name in (*upper, "background", "probes", "catalog", "source", "notify"):

@@ -21,8 +21,8 @@ from qmon.model.alerts.rule_parser import RuleText
 from qmon.model.alerts.target_check import TargetCheckText
 from qmon.model.config_reader import KeyText
 from qmon.model.formatting import DurationText
-from qmon.model.texts import Text
 from qmon.model.verdicts.flow_verdicts import FlowText
+from qmon.texts import Text
 from tests.cli.calling import call, run
 from tests.facts import query
 from tests.queues import call as routine

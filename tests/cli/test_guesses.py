@@ -13,7 +13,7 @@ from qmon.cli.target_session import SessionText
 from qmon.config.chosen_target import TargetText
 from qmon.engines.postgres.postgres_errors import PostgresErrorText
 from qmon.model.formatting import DurationText
-from qmon.model.texts import Text
+from qmon.texts import Text
 from qmon.tui.run import TerminalText
 from tests.cli.calling import call
 from tests.wordings import has

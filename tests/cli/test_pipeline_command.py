@@ -11,8 +11,8 @@ import pytest
 from qmon.cli.commands.pipeline.forget_command import ForgetOptionText
 from qmon.cli.commands.pipeline.pipeline import PipelineText
 from qmon.cli.commands.pipeline.pipeline_options import PipelineOptionText
-from qmon.model.texts import Text
 from qmon.pipeline.pipeline_texts import LakeText
+from qmon.texts import Text
 from tests.cli.calling import call
 from tests.wordings import has
 

@@ -22,7 +22,7 @@ from qmon.config.credentials import CredentialText
 from qmon.engines.postgres.postgres_errors import PostgresErrorText
 from qmon.engines.urls import UrlText
 from qmon.model.formatting import DurationText
-from qmon.model.texts import Text
+from qmon.texts import Text
 from tests.cli.calling import ROOT, call, program, run, surroundings
 from tests.contract.tables import ARTICLES, make
 from tests.facts import query, wait_until

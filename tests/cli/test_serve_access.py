@@ -16,7 +16,7 @@ from qmon.metrics.access import AccessFault, Users, read_users, tls_context
 from qmon.metrics.guarded_server import ServerText
 from qmon.metrics.metrics_server import MetricsServer
 from qmon.metrics.target_readings import TargetReadings
-from qmon.model.texts import Text
+from qmon.texts import Text
 from tests.cli.calling import call
 from tests.cli.conftest import PASSWORD
 from tests.cli.http_requests import asked, basic

@@ -11,12 +11,12 @@ from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.registry import engine_for
 from qmon.model.config_reader import KeyText
 from qmon.model.reasons import Reason
-from qmon.model.texts import Text
 from qmon.model.view import View
 from qmon.monitor.catalog.column_zones import ZoneText
 from qmon.monitor.catalog.complete_layout import CompletionText
 from qmon.monitor.catalog.group_resolution import GroupResolutionText
 from qmon.monitor.catalog.resolve import Resolved, resolve_queues
+from qmon.texts import Text
 from tests.contract.groups import configured
 from tests.contract.hostile_names import EVIL, QUOTED
 from tests.contract.watching import connect, target_of, watching

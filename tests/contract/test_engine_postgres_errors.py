@@ -31,7 +31,7 @@ from qmon.errors import (
     WrongPassword,
 )
 from qmon.model.config_reader import KeyText
-from qmon.model.texts import Text
+from qmon.texts import Text
 from tests.contract.engines import open_target, opened, sql, target
 from tests.facts import query, wait_until
 from tests.wordings import has

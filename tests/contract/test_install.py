@@ -10,7 +10,6 @@ from qmon.engines.postgres.postgres_errors import PostgresErrorText
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout.layout import LayoutSource, TableName
-from qmon.model.texts import Text
 from qmon.operate.install.install_queue import (
     InstallText,
     available_designs,
@@ -19,6 +18,7 @@ from qmon.operate.install.install_queue import (
     uninstall_queue,
 )
 from qmon.operate.install.object_names import NameText, object_slots
+from qmon.texts import Text
 from tests.cli.calling import call as cli
 from tests.contract.hostile_names import HOSTILE
 from tests.facts import connected, query

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 # The fields and the sentence of each text.
 Wordings = Mapping[Text, tuple[dict[str, Any], str]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from qmon.model.texts import Text
+from qmon.texts import Text
 from qmon.tui.action_runner import EndedText
 from qmon.tui.actions.action_dialog import ConfirmationText
 from qmon.tui.actions.availability import DisabledText

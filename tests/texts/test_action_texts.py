@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from qmon.model.texts import Text
 from qmon.operate.actions.archiver import ArchiveText
 from qmon.operate.actions.empty_trash import EmptyTrashText
 from qmon.operate.actions.end_session import EndSessionText
@@ -21,6 +20,7 @@ from qmon.operate.actions.ring_repair import RepairText
 from qmon.operate.actions.ring_scan import RingScanText
 from qmon.operate.actions.undo import UndoText
 from qmon.operate.actions.undo_tables import UndoLossText
+from qmon.texts import Text
 from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {

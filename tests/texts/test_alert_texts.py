@@ -9,7 +9,7 @@ from qmon.model.alerts.nagios import NagiosText
 from qmon.model.alerts.notice_formats import NoticeText
 from qmon.model.alerts.rule_parser import RuleText
 from qmon.model.alerts.target_check import TargetCheckText
-from qmon.model.texts import Text
+from qmon.texts import Text
 from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {

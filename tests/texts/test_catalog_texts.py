@@ -7,7 +7,6 @@ from typing import Any, Final
 from qmon.libraries.library import LibraryFileText
 from qmon.libraries.library_catalog import LibraryCatalogText
 from qmon.libraries.recognition import RecognitionText
-from qmon.model.texts import Text
 from qmon.monitor.catalog.column_zones import ZoneText
 from qmon.monitor.catalog.complete_layout import CompletionText
 from qmon.monitor.catalog.discovery.candidates import CandidateText
@@ -21,6 +20,7 @@ from qmon.monitor.catalog.queue_registry import QueueRegistryText
 from qmon.monitor.catalog.relation_kind import RelationText
 from qmon.monitor.catalog.resolve import ResolveText
 from qmon.monitor.catalog.state_values import StateValueText
+from qmon.texts import Text
 from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {

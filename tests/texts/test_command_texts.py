@@ -38,7 +38,7 @@ from qmon.cli.target_session import SessionText
 from qmon.cli.trial_notice import TrialText
 from qmon.cli.web.dashboard import WebText
 from qmon.manual import ManualText
-from qmon.model.texts import Text
+from qmon.texts import Text
 from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {

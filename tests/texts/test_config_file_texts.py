@@ -9,7 +9,7 @@ from qmon.config.config_file import ConfigText
 from qmon.config.credentials import CredentialText
 from qmon.config.receivers import ReceiverText
 from qmon.config.slo import ObjectiveText
-from qmon.model.texts import Text
+from qmon.texts import Text
 from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {

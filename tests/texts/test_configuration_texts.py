@@ -10,7 +10,7 @@ from qmon.model.groups.configured_queue import QueueKeyText
 from qmon.model.groups.group_parser import GroupText
 from qmon.model.layout.layout_io import LayoutText
 from qmon.model.layout.requeue_options import RequeueOptionText
-from qmon.model.texts import Text
+from qmon.texts import Text
 from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {

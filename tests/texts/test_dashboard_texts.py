@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from qmon.model.texts import Text
+from qmon.texts import Text
 from qmon.tui.app import AppText, PersonalText
 from qmon.tui.configuration.configured_app import ConfigurationText
 from qmon.tui.configuration.followed_config import FollowedConfigText

@@ -26,7 +26,7 @@ from qmon.engines.sqlserver.login_methods import LoginMethodText
 from qmon.engines.sqlserver.sqlserver_engine import SqlServerText
 from qmon.engines.sqlserver.sqlserver_errors import SqlServerErrorText
 from qmon.engines.urls import UrlText
-from qmon.model.texts import Text
+from qmon.texts import Text
 from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {

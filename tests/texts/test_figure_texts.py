@@ -14,13 +14,13 @@ from qmon.model.samples.polled_samples import SampleText
 from qmon.model.sessions.owners import OwnerText
 from qmon.model.settings import HarmText
 from qmon.model.standby import StandbyText
-from qmon.model.texts import Text
 from qmon.model.trend import TrendText
 from qmon.model.waits.horizon_holders import HolderText
 from qmon.model.waits.lock_holders import LockHolderText
 from qmon.monitor.catalog.access_paths import IndexText
 from qmon.monitor.probes.message_pages import RingPageText
 from qmon.monitor.state.sample_figures import FigureText
+from qmon.texts import Text
 from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from qmon.model.texts import Text
 from qmon.operate.install.control_setup import RoleText
 from qmon.operate.install.install_queue import InstallText
 from qmon.operate.install.install_script import ScriptText
 from qmon.operate.install.object_names import NameText
+from qmon.texts import Text
 from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from qmon.model.texts import Text
 from qmon.monitor.background.fragmentation_reader import FragmentationText
 from qmon.monitor.background.plan_reader import PlanReaderText
 from qmon.monitor.background.scan_counts import ScanText
@@ -14,6 +13,7 @@ from qmon.monitor.poll.poller import PollerText
 from qmon.monitor.poll.withheld_samples import VisibilityText
 from qmon.monitor.probe_checks import CheckupText
 from qmon.monitor.state.failover_and_plans import FailoverText
+from qmon.texts import Text
 from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {

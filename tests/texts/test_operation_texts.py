@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from qmon.model.texts import Text
 from qmon.operate.audit import AuditText
 from qmon.operate.context import AccessText
 from qmon.operate.message import MessageText
@@ -16,6 +15,7 @@ from qmon.operate.run.running_operation import RunningOperationText
 from qmon.operate.run.table_identity import TableChange
 from qmon.operate.run.verification import TriggerText
 from qmon.operate.table_structure import StructureText
+from qmon.texts import Text
 from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from qmon.model.texts import Text
+from qmon.texts import Text
 from qmon.tui.failures.failure_rows import FailureRowText
 from qmon.tui.failures.failures_screen import FailuresText
 from qmon.tui.history.history_panel import HistoryPanelText

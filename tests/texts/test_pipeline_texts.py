@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 from typing import Any, Final
 
-from qmon.model.texts import Text
 from qmon.pipeline.messages.archive_reader import ArchiveReaderText
 from qmon.pipeline.pipeline_texts import IntakeText, LakeText, ReportText
+from qmon.texts import Text
 from tests.texts.tables import Wordings, parametrized
 
 LAKE: Final = "/var/lib/qmon/lake"

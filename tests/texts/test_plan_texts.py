@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from qmon.model.texts import Text
 from qmon.operate.libraries.chosen_messages import LibraryChoiceText
 from qmon.operate.libraries.library_actions import LibraryActionText
 from qmon.operate.libraries.library_pause import LibraryPauseText
@@ -14,6 +13,7 @@ from qmon.operate.plan.preview import PreviewText
 from qmon.operate.plan.required_rights import RightsText
 from qmon.operate.plan.selection import ChoiceText
 from qmon.operate.plan.transitions import TransitionText
+from qmon.texts import Text
 from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {

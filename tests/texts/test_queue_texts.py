@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from qmon.model.texts import Text
+from qmon.texts import Text
 from qmon.tui.figures import UnreadText
 from qmon.tui.message.message_panel import MessagePanelText
 from qmon.tui.message.message_screen import MessageScreenText

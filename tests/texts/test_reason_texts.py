@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from qmon.model.reasons import Reason
-from qmon.model.texts import Text
+from qmon.texts import Text
 from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {

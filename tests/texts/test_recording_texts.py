@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from qmon.model.texts import Text
 from qmon.recording.format.codec import CodecText
 from qmon.recording.format.frames import FrameText
 from qmon.recording.format.records import RecordText
@@ -17,6 +16,7 @@ from qmon.recording.times import TimeText
 from qmon.recording.write.recorder import RecorderText
 from qmon.recording.write.retention import SizeText
 from qmon.recording.write.segment_writer import WriterText
+from qmon.texts import Text
 from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {

@@ -8,10 +8,10 @@ from qmon.metrics.access import AccessFault
 from qmon.metrics.guarded_server import ServerText
 from qmon.metrics.http_requests import RequestText
 from qmon.metrics.textfile import TextfileText
-from qmon.model.texts import Text
 from qmon.stream.reading import ServeText
 from qmon.stream.sending import SendingText
 from qmon.stream.serve_address import AddressText
+from qmon.texts import Text
 from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from qmon.model.texts import Text
+from qmon.texts import Text
 from qmon.tui.blocking.blocking_screen import BlockedReportText, BlockingScreenText
 from qmon.tui.blocking.tree import BlockingText
 from qmon.tui.consumers.consumer_rows import ConsumerText

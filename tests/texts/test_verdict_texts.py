@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 from qmon.model.service_broker import BrokerText
-from qmon.model.texts import Text
 from qmon.model.verdicts.access_verdicts import AccessVerdictText
 from qmon.model.verdicts.flow_verdicts import FlowText
 from qmon.model.verdicts.judge import JudgeText
@@ -14,6 +13,7 @@ from qmon.model.verdicts.server_health_verdicts import ServerHealthText
 from qmon.model.verdicts.server_verdicts import ServerVerdictText
 from qmon.model.verdicts.server_warnings import WarningText
 from qmon.model.waits.queue_lock import QueueLockText
+from qmon.texts import Text
 from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {

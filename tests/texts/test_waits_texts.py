@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from qmon.model.texts import Text
+from qmon.texts import Text
 from qmon.tui.waits.horizon_panel import HorizonText, VersionStoreText
 from qmon.tui.waits.server_health_panel import HealthText, SettingsText
 from qmon.tui.waits.usage_panel import UsageText

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from qmon.model.texts import Text
 from qmon.pipeline.spark_session import SparkText
+from qmon.texts import Text
 from qmon.workload.bench.bench_plan import BenchPlanText
 from qmon.workload.bench.bench_site import SiteText
 from qmon.workload.bench.run_bench import RunBenchText

@@ -10,10 +10,10 @@ from qmon.errors import BadInput
 from qmon.model.layout.layout import LayoutSource
 from qmon.model.operation_records import Choice, OperationKind, Side, UndoState
 from qmon.model.samples.polled_samples import MessageSample, PauseSample
-from qmon.model.texts import Text
 from qmon.model.view import View
 from qmon.model.waits.lock_chains import LockChains, build_lock_chains
 from qmon.operate.plan.allowed_actions import NotAllowed
+from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
 from qmon.tui.actions.availability import DisabledText, head_blocker

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from qmon.model.layout.layout import Layout, StateColumn
-from qmon.model.texts import Text
 from qmon.monitor.state.sample_figures import FigureText
+from qmon.texts import Text
 from qmon.tui.queue.message_lists import ListsText
 from qmon.tui.queue.queue_screen import QueueScreen
 from tests.facts import query

@@ -11,11 +11,11 @@ from qmon.model.operation_records import OperationKind
 from qmon.model.reasons import Reason
 from qmon.model.samples.wait_samples import WaitSource
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.texts import Text
 from qmon.model.waits.horizon_holders import HolderText
 from qmon.model.waits.wait_rates import Waiting, WaitRate
 from qmon.recording.history.buckets import Bucket
 from qmon.recording.history.in_memory import InMemoryHistory
+from qmon.texts import Text
 from qmon.tui.actions.action_dialog import ActionDialog
 from qmon.tui.figures import UnreadText
 from qmon.tui.screen_texts import ScreenText

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from qmon.model.texts import Text
+from qmon.texts import Text
 from tests.facts import wait_until
 from tests.wordings import has
 

@@ -15,7 +15,7 @@ _FIELD: Final = re.compile(r"(\{[^{}]*\})")
 
 def show_texts_in_upper_case() -> None:
     """Make every enumeration of texts that is defined from now on have its texts in upper case."""
-    from qmon.model.texts import Text
+    from qmon.texts import Text
 
     def upper_case_member(cls: type[Text], template: str) -> Text:
         member = str.__new__(

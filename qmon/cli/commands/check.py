@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from qmon.engines.base import Connection, Target
     from qmon.model.alerts.alert_rules import AlertRule
     from qmon.model.alerts.target_check import CheckResult
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class CheckText(Text):

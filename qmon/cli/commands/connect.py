@@ -11,8 +11,8 @@ from qmon.cli import completion, options
 from qmon.cli.output import Format, print_report
 from qmon.cli.signals import exit_on_signals
 from qmon.errors import BadInput
-from qmon.model.texts import Text
 from qmon.system import require_posix
+from qmon.texts import Text
 
 
 class ConnectText(Text):

@@ -12,8 +12,8 @@ from qmon.cli.guard import FAILED
 from qmon.cli.library_page import library_lines
 from qmon.cli.output import is_on_terminal, print_note, print_output, print_table
 from qmon.errors import BadInput
-from qmon.model.texts import Text
 from qmon.redact import environment_without_secrets
+from qmon.texts import Text
 
 
 class HelpText(Text):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from qmon.monitor.catalog.discovery.candidates import Candidate
     from qmon.monitor.catalog.proposal import ConfigProposal
     from qmon.monitor.catalog.resolve import Resolved
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class QueuesText(Text):

@@ -18,8 +18,8 @@ from qmon.cli import options
 from qmon.cli.output import Meter, clean_text, print_note
 from qmon.cli.signals import stop_on_signals
 from qmon.model.formatting import count_text, duration, size
-from qmon.model.texts import Text
 from qmon.system import HANGUP
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     from qmon.cli.target_session import ChosenTarget

@@ -16,7 +16,7 @@ from qmon.model.formatting import size
 if TYPE_CHECKING:
     from qmon.model.view import View
     from qmon.recording.read.recording_reader import RecordingReader
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class ReplayText(Text):

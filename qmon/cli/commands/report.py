@@ -10,7 +10,7 @@ import typer
 from qmon import files
 from qmon.cli.output import print_note, print_output
 from qmon.errors import BadInput
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class IncidentText(Text):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from qmon.recording.write.headless_target import TargetRecordingStatus
     from qmon.recording.write.retention import RetentionResult
     from qmon.stream.sending import PollStream
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class ServeOptionText(Text):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from qmon.cli.target_session import ConnectedTarget
     from qmon.monitor.catalog.resolve import Resolved
     from qmon.operate.install.control_setup import SetupResult, SetupStep
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class SetupText(Text):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from qmon.model.figure import Verdict
     from qmon.model.service_broker import BrokerView
     from qmon.model.view import QueueView, View
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class StatusText(Text):

@@ -29,10 +29,10 @@ from qmon.metrics.connections import ClientConnection
 from qmon.metrics.guarded_server import WRITE_S, AccessGuard, GuardedServer
 from qmon.metrics.http_requests import Request, Response
 from qmon.metrics.metrics_server import MetricsServer
-from qmon.model.texts import Text
 from qmon.redact import environment_without_secrets
 from qmon.stream.sending import PollStream
 from qmon.system import install_command, require_posix
+from qmon.texts import Text
 
 
 class WebText(Text):

@@ -14,7 +14,7 @@ from typing import Final
 from qmon.engines.base import Bound, Connection
 from qmon.engines.bounded_calls import BoundedCalls, CallTimeoutError
 from qmon.errors import BadInput, QmonError
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class PoolerText(Text):

@@ -25,7 +25,7 @@ from qmon.engines.sql.queries import load_query, render
 from qmon.errors import BadInput, MissingDriver, NoConnectionLeft, QmonError
 from qmon.model.config_reader import suggest_nearest
 from qmon.model.layout.time_zones import UTC_ZONE, Zone
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     import pyodbc

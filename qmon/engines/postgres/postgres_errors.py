@@ -28,7 +28,7 @@ from qmon.errors import (
     StatementStopped,
     WrongPassword,
 )
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 _COMMENT: Final = re.compile(r"--[^\n]*|/\*.*?\*/", re.S)
 _READ_STATEMENT: Final = re.compile(r"\s*(SELECT|WITH|EXECUTE|PREPARE|TABLE|DECLARE)\b", re.I)

@@ -19,7 +19,7 @@ from qmon.engines.sql.whole_row import RowKey, RowValues
 from qmon.errors import BadInput
 from qmon.model.layout.table_facts import Column, IndexName
 from qmon.model.layout.time_zones import UNKNOWN_ZONE, UTC_ZONE, TimeColumn, Zone
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class QueryText(Text):

@@ -9,7 +9,7 @@ from typing import Final, cast
 
 from qmon.engines.base import EngineName, Query
 from qmon.engines.sql.query_text import Parameter, Piece, Placeholder, QueryFileError, Separator, parse_slot, scan_text
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class QueryFileText(Text):

@@ -9,7 +9,7 @@ from typing import Final, Literal, cast
 
 from qmon.engines.base import EngineName
 from qmon.errors import QmonError
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class SqlText(Text):

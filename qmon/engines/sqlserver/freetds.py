@@ -12,7 +12,7 @@ from typing import Final
 
 from qmon.engines.odbc_keywords import lookup_keyword, without_keywords
 from qmon.errors import BadInput
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class FreeTdsText(Text):

@@ -13,7 +13,7 @@ from typing import Final
 from qmon.engines.odbc_keywords import lookup_keyword, without_keywords
 from qmon.engines.sqlserver.freetds import is_freetds
 from qmon.errors import BadInput
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class LoginMethodText(Text):

@@ -22,7 +22,7 @@ from qmon.engines.sqlserver import sqlserver_errors as errors
 from qmon.engines.sqlserver.freetds import DEFAULTS, is_freetds, to_freetds
 from qmon.errors import BadInput, MissingDriver, QmonError
 from qmon.model.layout.time_zones import UTC_ZONE, Zone
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     import pyodbc

@@ -31,8 +31,8 @@ from qmon.errors import (
     StatementStopped,
     WrongPassword,
 )
-from qmon.model.texts import Text
 from qmon.system import choose_for_system
+from qmon.texts import Text
 
 
 class SqlServerErrorText(Text):

@@ -12,10 +12,10 @@ from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.formatting import duration, percent, rate
 from qmon.model.queue_figures import MAIN_FIGURES, RATE, SECONDS, SHARE, QueueFigure
 from qmon.model.service_broker import DISABLED, LEAK, NOT_ACTIVATED, NOT_SENT
-from qmon.model.texts import Text
 from qmon.model.verdicts import CANNOT_TELL, EMPTY, HEALTHY, RULES
 from qmon.model.verdicts.access_verdicts import UNREACHABLE
 from qmon.model.view import QueueView
+from qmon.texts import Text
 
 
 class AlertText(Text):

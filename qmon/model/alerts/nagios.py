@@ -16,9 +16,9 @@ from qmon.model.queue_figures import SECONDS, SHARE
 from qmon.model.report_shapes import CheckReport, ProblemReport, fill
 from qmon.model.service_broker import CONVERSATIONS, TRANSMISSION
 from qmon.model.status_report import iso, queue_object
-from qmon.model.texts import Text
 from qmon.model.verdicts import CANNOT_TELL
 from qmon.model.view import QueueView
+from qmon.texts import Text
 
 
 class NagiosText(Text):

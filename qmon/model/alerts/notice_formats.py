@@ -14,7 +14,7 @@ from qmon.model.alerts.notices import Notice
 from qmon.model.figure import Severity
 from qmon.model.report_shapes import fill
 from qmon.model.status_report import iso
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class NoticeText(Text):

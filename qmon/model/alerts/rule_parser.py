@@ -20,7 +20,7 @@ from qmon.model.config_reader import Keys, suggest_nearest
 from qmon.model.figure import Severity
 from qmon.model.formatting import parse_duration
 from qmon.model.queue_figures import SECONDS, SHARE
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class RuleText(Text):

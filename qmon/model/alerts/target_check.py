@@ -20,9 +20,9 @@ from qmon.model.alerts.alert_rules import (
 from qmon.model.config_reader import suggest_nearest
 from qmon.model.figure import Severity, Verdict
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.texts import Text
 from qmon.model.verdicts import CANNOT_SEE, CANNOT_TELL
 from qmon.model.view import QueueView, View
+from qmon.texts import Text
 
 
 class TargetCheckText(Text):

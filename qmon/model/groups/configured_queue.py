@@ -14,7 +14,7 @@ from qmon.model.groups.group_parser import group_from_dict, parse_column, parse_
 from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, StateValue
 from qmon.model.layout.layout_io import layout_from_dict, parse_required_table, parse_times
 from qmon.model.layout.time_zones import NUMBER_ZONES
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class QueueKeyText(Text):

@@ -33,7 +33,7 @@ from qmon.model.groups.group import STATE_KINDS, Blocker, Group, State, StateKin
 from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, LayoutSource, StateValue, TableName
 from qmon.model.layout.layout_io import check_distinct_values, parse_times
 from qmon.model.layout.time_zones import NUMBER_ZONES
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class GroupText(Text):

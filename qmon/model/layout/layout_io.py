@@ -33,7 +33,7 @@ from qmon.model.layout.requeue_options import (
     writes_to_dict,
 )
 from qmon.model.layout.time_zones import load_zone
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class LayoutText(Text):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model.layout.layout import Layout
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class ListText(Text):

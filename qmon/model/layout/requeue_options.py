@@ -8,7 +8,7 @@ from typing import Final, Literal, cast
 from qmon.errors import BadInput
 from qmon.model.config_reader import Keys
 from qmon.model.layout.layout import MAX_MAX_ATTEMPTS, Order, Write
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class RequeueOptionText(Text):

@@ -9,7 +9,7 @@ from typing import Final
 from qmon.model.formatting import date_and_time
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.message_samples import MessageDiagnostics, OwnerSample
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class OwnerText(Text):

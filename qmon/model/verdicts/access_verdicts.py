@@ -11,9 +11,9 @@ from qmon.model.figure import Severity, Verdict
 from qmon.model.formatting import time_of_day
 from qmon.model.operation_records import Side
 from qmon.model.probe_table import probes_for
-from qmon.model.texts import Text
 from qmon.model.verdicts.rule import Rule, RuleInput, may_have_popped
 from qmon.model.waits.horizon_holders import holder_name, long_holder
+from qmon.texts import Text
 
 
 class AccessVerdictText(Text):

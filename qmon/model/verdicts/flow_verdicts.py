@@ -15,9 +15,9 @@ from qmon.model.samples.message_samples import OwnerSample
 from qmon.model.samples.polled_samples import WriterSample
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.sessions.owners import Owners
-from qmon.model.texts import Text
 from qmon.model.trend import Rise
 from qmon.model.verdicts.rule import Condition, Rule, RuleInput, holds_always, is_uncounted, may_have_popped
+from qmon.texts import Text
 
 
 class FlowText(Text):

@@ -13,7 +13,6 @@ from qmon.model.formatting import duration
 from qmon.model.operation_records import Side
 from qmon.model.probe_table import is_probe_of
 from qmon.model.reasons import Reason
-from qmon.model.texts import Text
 from qmon.model.verdicts.access_verdicts import CANNOT_SEE, LOCKED
 from qmon.model.verdicts.flow_verdicts import (
     BEHIND,
@@ -54,6 +53,7 @@ from qmon.model.verdicts.server_health_verdicts import (
     TEMP_FILLING,
 )
 from qmon.model.verdicts.server_verdicts import CLEANUP_BEHIND, DEADLOCKS, HORIZON, LATCH, LOG, STATISTICS
+from qmon.texts import Text
 
 
 class JudgeText(Text):

@@ -9,8 +9,8 @@ from qmon.model.figure import Severity
 from qmon.model.formatting import duration, one_line, percent, time_of_day
 from qmon.model.probe_table import probes_for
 from qmon.model.samples.message_samples import DrawerSample
-from qmon.model.texts import Text
 from qmon.model.verdicts.rule import Rule, RuleInput, holds_always
+from qmon.texts import Text
 
 
 class MessageVerdictText(Text):

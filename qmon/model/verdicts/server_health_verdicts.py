@@ -14,8 +14,8 @@ from qmon.model.samples.server_state_samples import (
     TempSpaceSample,
 )
 from qmon.model.statement_use import StatementUse, statement_uses
-from qmon.model.texts import Text
 from qmon.model.verdicts.rule import Condition, Rule, RuleInput, holds_always
+from qmon.texts import Text
 
 
 class ServerHealthText(Text):

@@ -16,11 +16,11 @@ from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
 from qmon.model.samples.usage_samples import StatisticsSample
 from qmon.model.samples.wait_samples import LatchSample
 from qmon.model.snapshot import QueueSamples
-from qmon.model.texts import Text
 from qmon.model.verdicts.rule import Rule, RuleInput, holds_always, is_uncounted
 from qmon.model.waits.horizon_holders import holder_name, holder_text, long_holder
 from qmon.model.waits.meanings import LOG_WAITS, PAGE_LATCHES
 from qmon.model.waits.wait_rates import WaitRate
+from qmon.texts import Text
 
 
 class ServerVerdictText(Text):

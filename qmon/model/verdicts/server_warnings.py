@@ -8,9 +8,9 @@ from typing import Final
 from qmon.model.formatting import percent
 from qmon.model.samples.polled_samples import ServerSample
 from qmon.model.snapshot import Snapshot
-from qmon.model.texts import Text
 from qmon.model.verdicts.server_verdicts import DEADLOCK_REPORTS, MIN_DEADLOCKS, circle_text, is_about
 from qmon.model.waits.deadlock_circles import Deadlocks
+from qmon.texts import Text
 
 
 class WarningText(Text):

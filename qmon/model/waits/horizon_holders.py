@@ -7,7 +7,7 @@ from typing import Final
 
 from qmon.model.formatting import duration
 from qmon.model.samples.horizon_samples import HolderKind, HorizonSample
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class HolderText(Text):

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.model.formatting import one_line, time_of_day
-from qmon.model.texts import Text
 from qmon.redact import hide_secrets
+from qmon.texts import Text
 
 
 class LockHolderText(Text):

@@ -20,8 +20,8 @@ from qmon.model.layout.layout import Layout
 from qmon.model.samples.polled_samples import BlockingSample, HeldSample, WriterSample
 from qmon.model.sessions.clients import statement_names
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.model.texts import Text
 from qmon.model.waits.lock_chains import LockChainLine, LockRole, SessionKey, build_lock_chains
+from qmon.texts import Text
 
 
 class QueueLockText(Text):

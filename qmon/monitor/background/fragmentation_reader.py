@@ -11,9 +11,9 @@ from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
 from qmon.model.formatting import size
 from qmon.model.samples.usage_samples import Fragmentation, FragmentSample, TreeSample
-from qmon.model.texts import Text
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.queue_probes import QueueSpec
+from qmon.texts import Text
 
 
 class FragmentationText(Text):

@@ -16,10 +16,10 @@ from qmon.engines.sql import queries
 from qmon.model.samples.plan_samples import PlanHistorySample, PlanSample, QueuePlans
 from qmon.model.samples.polled_samples import ClockSample
 from qmon.model.statement_use import statement_uses as statements_of
-from qmon.model.texts import Text
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.queue_probes import QueueSpec
 from qmon.redact import hide_passwords
+from qmon.texts import Text
 
 
 class PlanReaderText(Text):

@@ -14,11 +14,11 @@ from qmon.model.counts import TableCount
 from qmon.model.formatting import duration
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.snapshot import QueueSamples
-from qmon.model.texts import Text
 from qmon.monitor.background.table_scan import EVERY_S, Allowance, Scan, Throttle, read_parts, scan_allowance
 from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.queue_probes import QueueSpec
+from qmon.texts import Text
 
 
 class ScanText(Text):

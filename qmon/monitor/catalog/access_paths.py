@@ -10,10 +10,10 @@ from qmon.model.layout.table_facts import Column, IndexName, ListPath, TableFact
 from qmon.model.layout.time_zones import TIME_TYPES
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.reasons import Reason
-from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import Index, SequenceRow, SequenceRows, TableDetails
 from qmon.monitor.catalog.column_names import BOOLEAN_TYPES, RANDOM_ID_TYPES, TEXT_TYPES, WHOLE_TYPES
 from qmon.monitor.catalog.state_values import known_values
+from qmon.texts import Text
 
 
 class IndexText(Text):

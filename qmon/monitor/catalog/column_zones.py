@@ -22,8 +22,8 @@ from qmon.model.layout.time_zones import (
     Zone,
     load_zone,
 )
-from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails
+from qmon.texts import Text
 
 
 class ZoneText(Text):

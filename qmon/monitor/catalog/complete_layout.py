@@ -9,10 +9,10 @@ from typing import Final
 from qmon.errors import BadInput
 from qmon.model.config_reader import suggest_nearest
 from qmon.model.layout.layout import Layout, OwnerColumn, TableName
-from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import ColumnRow, SequenceRows, TableDetails
 from qmon.monitor.catalog.column_names import WHOLE_TYPES, ColumnRole, column_for_role, normalize_name
 from qmon.monitor.catalog.state_values import KnownValues, find_queue_state_column, state_meanings
+from qmon.texts import Text
 
 
 class CompletionText(Text):

@@ -30,11 +30,11 @@ from qmon.model.groups.group import Group, ResolvedGroup, State, Steps, find_sta
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.layout.time_zones import UTC_ZONE, Zone
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.texts import Text
 from qmon.monitor.catalog.access_paths import walk_path_for
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails, TableRow
 from qmon.monitor.catalog.column_zones import zone_in_group
 from qmon.monitor.catalog.state_values import enum_labels
+from qmon.texts import Text
 
 
 class GroupResolutionText(Text):

@@ -15,8 +15,8 @@ from qmon.errors import QueryFailed
 from qmon.model.formatting import duration
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.time_zones import UNKNOWN_ZONE
-from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import Catalog, TableDetails
+from qmon.texts import Text
 
 
 class NewestTimeText(Text):

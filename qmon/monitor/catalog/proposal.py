@@ -15,11 +15,11 @@ from qmon.model.groups.configured_queue import ConfiguredQueue, queue_from_dict
 from qmon.model.groups.group import Group
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.time_zones import UNKNOWN_ZONE
-from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.discovery.candidates import Candidate, discover_queues, explain_tables, is_likely
 from qmon.monitor.catalog.newest_times import compare_tables_with_clock
 from qmon.monitor.catalog.resolve import Resolved, resolve_queues
+from qmon.texts import Text
 
 
 class ProposedLineText(Text):

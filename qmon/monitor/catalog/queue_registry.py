@@ -10,8 +10,8 @@ from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.layout_io import JSON_FORMAT, layout_from_json
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import Catalog
+from qmon.texts import Text
 
 
 class QueueRegistryText(Text):

@@ -8,8 +8,8 @@ from typing import Final
 
 from qmon.errors import QueryFailed
 from qmon.model.layout.layout import TableName
-from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import Catalog
+from qmon.texts import Text
 
 
 class RelationText(Text):

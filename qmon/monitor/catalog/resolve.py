@@ -19,7 +19,6 @@ from qmon.model.layout.table_facts import TableFacts
 from qmon.model.layout.time_zones import Zone
 from qmon.model.reasons import Reason
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.texts import Text
 from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import Catalog, SequenceRows, TableDetails, TableRow
 from qmon.monitor.catalog.column_zones import require_due_zone, server_zone, with_zones
@@ -39,6 +38,7 @@ from qmon.monitor.catalog.state_values import (
     state_meanings,
     words_by_state,
 )
+from qmon.texts import Text
 
 
 class ResolveText(Text):

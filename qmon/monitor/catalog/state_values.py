@@ -13,7 +13,6 @@ from qmon.errors import BadInput, LockTimeout, QueryFailed
 from qmon.model.config_reader import suggest_nearest
 from qmon.model.layout.layout import Layout, StateColumn, StateValue
 from qmon.model.layout.time_zones import NUMBER_ZONES
-from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails
 from qmon.monitor.catalog.column_names import (
     BOOLEAN_TYPES,
@@ -26,6 +25,7 @@ from qmon.monitor.catalog.column_names import (
     state_word_rank,
 )
 from qmon.monitor.catalog.predicate import parse_index_condition
+from qmon.texts import Text
 
 
 class StateValueText(Text):

@@ -15,7 +15,7 @@ from qmon import log
 from qmon.model.alerts.latches import AlertEvent
 from qmon.model.alerts.notices import Notice
 from qmon.model.formatting import count_text
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 _LOG: Final = logging.getLogger(__name__)
 MOST_WAITING: Final = 500

@@ -25,7 +25,6 @@ from qmon.model.samples.polled_samples import (
     ServerSample,
 )
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
-from qmon.model.texts import Text
 from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.background.wait_sampler import WaitSampler
 from qmon.monitor.catalog.resolve import Resolved
@@ -59,6 +58,7 @@ from qmon.monitor.probes.row_locks import RowLocks
 from qmon.monitor.probes.target_probes import TargetProbes
 from qmon.monitor.source import ROW_LIMIT, Focus
 from qmon.redact import hide_passwords
+from qmon.texts import Text
 
 
 class CollectorText(Text):

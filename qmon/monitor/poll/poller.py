@@ -20,7 +20,6 @@ from qmon.engines.base import Connection, Engine, Session
 from qmon.errors import BadInput, ConnectionFailed, ConnectionLost, NoConnectionLeft, QmonError, StatementCancelled
 from qmon.model.cost_budget import Budget
 from qmon.model.formatting import duration
-from qmon.model.texts import Text
 from qmon.monitor.background.catalog_reading import CatalogReading, Resolve
 from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.background.wait_sampler import WaitSampler
@@ -28,6 +27,7 @@ from qmon.monitor.poll.collector import Collector
 from qmon.monitor.poll.quarantine import InFlightProbe, ProbeQuarantine
 from qmon.monitor.poll.turns import AT_ONCE
 from qmon.monitor.source import Event, Focus, Phase, Sink, SourceState
+from qmon.texts import Text
 
 
 class PollerText(Text):

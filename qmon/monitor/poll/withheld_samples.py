@@ -24,9 +24,9 @@ from qmon.model.samples.message_samples import NO_DIAGNOSTICS
 from qmon.model.samples.polled_samples import ServerSample, StrangeStates
 from qmon.model.samples.wait_samples import WaitSource
 from qmon.model.snapshot import SESSIONS_PROBE, ProbeFailure, QueueSamples, Snapshot
-from qmon.model.texts import Text
 from qmon.model.waits.horizon_holders import long_holder
 from qmon.monitor.catalog.column_names import state_for_value
+from qmon.texts import Text
 
 
 class VisibilityText(Text):

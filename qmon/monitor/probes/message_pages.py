@@ -29,12 +29,12 @@ from qmon.model.samples.listing_samples import (
     PageSample,
 )
 from qmon.model.samples.polled_samples import MessageSample
-from qmon.model.texts import Text
 from qmon.monitor.catalog.access_paths import IndexText
 from qmon.monitor.probes.message_diagnostics import with_text_payloads
 from qmon.monitor.probes.probe_names import probe_names_for
 from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache
 from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
+from qmon.texts import Text
 
 PAGE_PROBE: Final = "messages_page"
 SPLIT_PAGE_PROBE: Final = "messages_page_split"

@@ -9,7 +9,7 @@ from qmon.model.samples.plan_samples import QueuePlans
 from qmon.model.samples.server_state_samples import ReplicationSample
 from qmon.model.snapshot import Snapshot
 from qmon.model.statement_use import reading_interval_s
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class FailoverText(Text):

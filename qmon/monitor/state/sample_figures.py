@@ -20,11 +20,11 @@ from qmon.model.samples.polled_samples import ProgressSample, WriterSample
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.sessions.owners import Owners
 from qmon.model.snapshot import QueueSamples
-from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
 from qmon.monitor.state.held_rows import HeldRows
 from qmon.monitor.state.newest_messages import ClockTrack
+from qmon.texts import Text
 
 
 class FigureText(Text):

@@ -14,7 +14,6 @@ from qmon.engines.base import Bound, Connection, Engine, Session
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, ConnectionFailed, ConnectionLost, PermissionMissing, QueryFailed, StatementStopped
 from qmon.model.layout.layout import Layout
-from qmon.model.texts import Text
 from qmon.operate.install import object_names
 from qmon.operate.install.design_layouts import SHAPES
 from qmon.operate.plan.required_rights import queue_tables, why_not_keepable
@@ -23,6 +22,7 @@ from qmon.operate.run.pacing import IDLE_S, BatchPace
 from qmon.operate.run.verification import TriggerWatch
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import TableStructure, read_structure
+from qmon.texts import Text
 
 
 class ArchiveText(Text):

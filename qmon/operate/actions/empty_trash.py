@@ -12,7 +12,6 @@ from qmon.errors import BadInput
 from qmon.model.formatting import duration
 from qmon.model.layout.layout import TableName
 from qmon.model.operation_records import Nothing, OperationKind, Plan, Undo
-from qmon.model.texts import Text
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.undo_tables import Store
 from qmon.operate.context import OnProgress, OperatorContext, StopRequested
@@ -23,6 +22,7 @@ from qmon.operate.run.operation_history import read_operations
 from qmon.operate.run.prepared_action import PreparedAction
 from qmon.operate.run.running_operation import OperationRecord, RunningOperation, Tally, read_audit_access
 from qmon.operate.sql import Sql
+from qmon.texts import Text
 
 
 class EmptyTrashText(Text):

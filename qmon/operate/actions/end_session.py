@@ -9,13 +9,13 @@ from typing import Final
 from qmon.errors import BadInput
 from qmon.model.formatting import count_text, duration, one_line, size
 from qmon.model.operation_records import OperationKind, Plan, Undo
-from qmon.model.texts import Text
 from qmon.operate.actions import end_sessions
 from qmon.operate.actions.end_sessions import EndMethod, EndSessions, SessionSample, SessionToEnd
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan.required_rights import why_not_permitted
 from qmon.operate.run.prepared_action import PreparedAction
 from qmon.operate.sql import Sql
+from qmon.texts import Text
 
 
 class EndSessionText(Text):

@@ -10,11 +10,11 @@ from typing import Final
 
 from qmon.errors import QueryFailed
 from qmon.model.operation_records import Progress
-from qmon.model.texts import Text
 from qmon.operate.context import OnProgress, StopRequested
 from qmon.operate.run.running_operation import OperationRecord, RunningOperation
 from qmon.operate.sql import Sql
 from qmon.redact import hide_passwords
+from qmon.texts import Text
 
 
 class EndSessionsText(Text):

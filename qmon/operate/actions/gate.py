@@ -12,7 +12,6 @@ from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, StatementStopped
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operation_records import OperationKind, Plan, Progress, Side, Undo, pause_subject
-from qmon.model.texts import Text
 from qmon.operate.actions import pause_switch
 from qmon.operate.actions.pause_switch import PauseMeans
 from qmon.operate.context import OnProgress, OperatorContext, StopRequested
@@ -22,6 +21,7 @@ from qmon.operate.plan.required_rights import why_not_permitted
 from qmon.operate.run.prepared_action import PreparedAction, refused_action
 from qmon.operate.run.running_operation import OperationRecord, RunningOperation
 from qmon.operate.sql import Sql, Values
+from qmon.texts import Text
 
 
 class GateText(Text):

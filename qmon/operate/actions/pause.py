@@ -20,7 +20,6 @@ from qmon.model.operation_records import (
     reason_suffix,
 )
 from qmon.model.samples.polled_samples import PauseSample
-from qmon.model.texts import Text
 from qmon.operate.actions import gate, pause_check, pause_switch
 from qmon.operate.actions.pause_switch import PauseMeans, SwitchState
 from qmon.operate.context import OnProgress, OperatorContext, StopRequested
@@ -29,6 +28,7 @@ from qmon.operate.plan.required_rights import why_not_permitted
 from qmon.operate.run.prepared_action import PreparedAction, refused_action
 from qmon.operate.run.running_operation import OperationRecord, RunningOperation
 from qmon.operate.sql import Sql
+from qmon.texts import Text
 
 
 class PauseText(Text):

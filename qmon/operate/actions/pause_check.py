@@ -14,11 +14,11 @@ from qmon.errors import BadInput, QueryFailed
 from qmon.model.formatting import duration, one_line
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operation_records import Side
-from qmon.model.texts import Text
 from qmon.operate.context import StopRequested
 from qmon.operate.plan.selection import read_owner_facts
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import read_structure
+from qmon.texts import Text
 
 
 class PauseCheckText(Text):

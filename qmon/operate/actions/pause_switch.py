@@ -17,10 +17,10 @@ from qmon.errors import BadInput, PermissionMissing
 from qmon.model.layout.layout import Layout, Switch, TableName
 from qmon.model.operation_records import Side
 from qmon.model.samples.polled_samples import PauseSample
-from qmon.model.texts import Text
 from qmon.operate.context import AccessText
 from qmon.operate.install.install_queue import read_installed_layouts
 from qmon.operate.sql import Sql
+from qmon.texts import Text
 
 
 class SwitchText(Text):

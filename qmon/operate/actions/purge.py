@@ -15,7 +15,6 @@ from qmon.model.formatting import duration
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.layout_io import table_to_text
 from qmon.model.operation_records import Choice, Nothing, OperationKind, Plan, Undo
-from qmon.model.texts import Text
 from qmon.operate.actions import undo_tables
 from qmon.operate.context import NO_TRASH, OperatorContext
 from qmon.operate.plan import allowed_actions
@@ -48,6 +47,7 @@ from qmon.operate.run.table_identity import TableIdentity, read_table_identity
 from qmon.operate.run.verification import TriggerWatch
 from qmon.operate.sql import Names, Sql, Values
 from qmon.operate.table_structure import TableStructure, read_structure, why_no_key
+from qmon.texts import Text
 
 
 class PurgeText(Text):

@@ -13,7 +13,6 @@ from qmon.model.formatting import count_text, number
 from qmon.model.layout.layout import Layout, Write
 from qmon.model.layout.layout_io import table_to_text
 from qmon.model.operation_records import Choice, Nothing, OperationKind, Plan, RedriveLimits
-from qmon.model.texts import Text
 from qmon.operate.actions.requeue import TableRequeue, describe_undo, why_update_unreliable
 from qmon.operate.context import OnProgress, OperatorContext, StopRequested
 from qmon.operate.plan import allowed_actions
@@ -37,6 +36,7 @@ from qmon.operate.run.running_operation import OperationRecord, RunningOperation
 from qmon.operate.run.table_identity import read_table_identity
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import read_structure
+from qmon.texts import Text
 
 
 class RedriveText(Text):

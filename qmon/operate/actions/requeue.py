@@ -12,7 +12,6 @@ from qmon.model.formatting import count_text
 from qmon.model.layout.layout import Layout, StateColumn, Write
 from qmon.model.layout.layout_io import table_to_text
 from qmon.model.operation_records import Choice, Nothing, OperationKind, OwnerState, Plan, Undo
-from qmon.model.texts import Text
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.requeue_sessions import prepare_requeue_sessions
 from qmon.operate.context import AccessText, OperatorContext
@@ -41,6 +40,7 @@ from qmon.operate.run.table_identity import TableIdentity, read_table_identity
 from qmon.operate.run.verification import TriggerWatch, WrittenRow, check_written
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import TableStructure, read_structure, why_no_key
+from qmon.texts import Text
 
 
 class RequeueText(Text):

@@ -25,7 +25,6 @@ from qmon.model.operation_records import (
     PlanRow,
     Undo,
 )
-from qmon.model.texts import Text
 from qmon.operate.actions import end_sessions
 from qmon.operate.actions.end_sessions import EndSessions, SessionToEnd
 from qmon.operate.context import OperatorContext
@@ -34,6 +33,7 @@ from qmon.operate.plan.required_rights import why_not_permitted
 from qmon.operate.plan.selection import state_text
 from qmon.operate.run.prepared_action import PreparedAction
 from qmon.operate.sql import Sql
+from qmon.texts import Text
 
 
 class RequeueSessionsText(Text):

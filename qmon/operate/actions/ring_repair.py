@@ -18,7 +18,6 @@ from qmon.engines.base import Value
 from qmon.model.formatting import count_text, duration, one_line
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import LeftOut, OperationKind, OwnerState, Plan, PlanRow, Progress, Undo
-from qmon.model.texts import Text
 from qmon.operate.actions.ring_scan import MAX_REPAIRS, MIN_AGE_S, RingFault, RingReader, SlotReading
 from qmon.operate.context import OnProgress, OperatorContext, StopRequested
 from qmon.operate.plan import allowed_actions
@@ -27,6 +26,7 @@ from qmon.operate.plan.required_rights import why_not_keepable, why_not_permitte
 from qmon.operate.run.prepared_action import PreparedAction, refused_action
 from qmon.operate.run.running_operation import OperationRecord, RunningOperation
 from qmon.operate.sql import Sql
+from qmon.texts import Text
 
 
 class RepairText(Text):

@@ -10,10 +10,10 @@ from qmon.engines.base import Value
 from qmon.engines.sql.queries import Name
 from qmon.errors import QueryFailed
 from qmon.model.layout.layout import Layout, Ring, TableName
-from qmon.model.texts import Text
 from qmon.operate.install import object_names
 from qmon.operate.plan.preview import read_sized_column, read_typed_column
 from qmon.operate.sql import Sql
+from qmon.texts import Text
 
 
 class RingScanText(Text):

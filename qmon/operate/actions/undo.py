@@ -25,7 +25,6 @@ from qmon.model.operation_records import (
     Undo,
     UndoState,
 )
-from qmon.model.texts import Text
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.undo_tables import Store
 from qmon.operate.context import OperatorContext
@@ -48,6 +47,7 @@ from qmon.operate.run.running_operation import OperationRecord, RunningOperation
 from qmon.operate.run.verification import TriggerWatch, WrittenRow, check_written, is_still_as_written
 from qmon.operate.sql import Names, Sql
 from qmon.operate.table_structure import TableStructure, read_structure
+from qmon.texts import Text
 
 
 class UndoText(Text):

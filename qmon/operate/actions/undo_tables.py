@@ -13,10 +13,10 @@ from typing import Literal
 from qmon.engines.base import Value
 from qmon.model.layout.layout import TableName
 from qmon.model.layout.layout_io import table_to_text
-from qmon.model.texts import Text
 from qmon.operate.row_set import texts_for
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import TableStructure
+from qmon.texts import Text
 
 
 class UndoLossText(Text):

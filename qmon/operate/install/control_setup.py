@@ -12,9 +12,9 @@ from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.texts import Text
 from qmon.operate.install.install_script import SCRIPT_HEADERS
 from qmon.operate.install.object_names import table_name
+from qmon.texts import Text
 
 
 class RoleText(Text):

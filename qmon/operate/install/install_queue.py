@@ -13,10 +13,10 @@ from qmon.engines.sql import queries
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout.layout import DEFAULT_MAX_ATTEMPTS, DEFAULT_TIMEOUT_S, MAX_MAX_ATTEMPTS, Layout, TableName
 from qmon.model.layout.layout_io import layout_from_json, layout_to_json
-from qmon.model.texts import Text
 from qmon.operate.install import object_names
 from qmon.operate.install.design_layouts import SHAPES, layout_for
 from qmon.operate.sql import Sql
+from qmon.texts import Text
 
 
 class InstallText(Text):

@@ -13,8 +13,8 @@ from qmon.engines.sql.query_file import scan_cached
 from qmon.engines.sql.query_text import Parameter
 from qmon.errors import BadInput
 from qmon.model.layout.layout_io import layout_to_json
-from qmon.model.texts import Text
 from qmon.operate.install.install_queue import CONTROL_FILES, REGISTER_FILE, PreparedInstall
+from qmon.texts import Text
 
 
 class ScriptText(Text):

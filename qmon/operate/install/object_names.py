@@ -9,7 +9,7 @@ from qmon.engines.base import EngineName, Query
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
 from qmon.model.layout.layout import TableName
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class NameText(Text):

@@ -17,7 +17,6 @@ from qmon.model.groups.conditions import NEVER, AnyOf, Condition, Contains
 from qmon.model.groups.group import State
 from qmon.model.layout.layout import TableName
 from qmon.model.operation_records import MAX_PLAN_ROWS, Choice, LeftOut, OwnerState, PlanRow
-from qmon.model.texts import Text
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan.exclusions import Exclusion, left_out_messages
 from qmon.operate.plan.library_queue import DISCARDABLE_KINDS, LibraryQueue, Verb
@@ -40,6 +39,7 @@ from qmon.operate.run.running_operation import Tally
 from qmon.operate.run.verification import TriggerWatch
 from qmon.operate.sql import Sql, Values
 from qmon.operate.table_structure import read_structure
+from qmon.texts import Text
 
 
 class LibraryChoiceText(Text):

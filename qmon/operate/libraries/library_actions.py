@@ -13,7 +13,6 @@ from qmon.engines.sql.queries import Name
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.layout_io import table_to_text
 from qmon.model.operation_records import Choice, Nothing, OperationKind, Plan, RedriveLimits, Undo
-from qmon.model.texts import Text
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.redrive import RedriveWork, check_limits, dead_only, limits_text, seconds_at_rate
 from qmon.operate.context import NO_TRASH, OperatorContext
@@ -36,6 +35,7 @@ from qmon.operate.run.prepared_action import PreparedAction, Work, refused_actio
 from qmon.operate.run.running_operation import OperationRecord, RunningOperation, read_audit_access
 from qmon.operate.sql import Sql, Values
 from qmon.operate.table_structure import TableStructure, read_structure
+from qmon.texts import Text
 
 
 class LibraryActionText(Text):

@@ -9,7 +9,6 @@ from qmon.engines.sql import queries
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.layout_io import table_to_text
 from qmon.model.operation_records import OperationKind, Plan, Progress, Side, Undo
-from qmon.model.texts import Text
 from qmon.operate.context import OnProgress, OperatorContext, StopRequested
 from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.library_queue import LibraryQueue, library_queue_for
@@ -17,6 +16,7 @@ from qmon.operate.plan.required_rights import missing_rights, why_not_permitted
 from qmon.operate.run.prepared_action import PreparedAction, refused_action
 from qmon.operate.run.running_operation import OperationRecord, RunningOperation
 from qmon.operate.sql import Sql
+from qmon.texts import Text
 
 
 class LibraryPauseText(Text):

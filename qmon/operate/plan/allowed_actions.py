@@ -10,8 +10,8 @@ from typing import Final
 
 from qmon.model.layout.layout import GroupPart, Layout
 from qmon.model.operation_records import OperationKind, Side
-from qmon.model.texts import Text
 from qmon.operate.plan.library_queue import Verb, library_queue_for
+from qmon.texts import Text
 
 
 class NotAllowed(Text):

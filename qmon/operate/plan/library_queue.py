@@ -18,8 +18,8 @@ from qmon.libraries.library_catalog import built_in_libraries
 from qmon.libraries.recognition import find_group
 from qmon.model.groups.group import Group, State
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.texts import Text
 from qmon.operate.sql import Sql
+from qmon.texts import Text
 
 
 class NoGate(Text):

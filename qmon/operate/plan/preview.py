@@ -11,7 +11,6 @@ from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.layout_io import table_to_text
 from qmon.model.layout.table_facts import Column
 from qmon.model.operation_records import MAX_PLAN_ROWS, OperationKind, PlanRow
-from qmon.model.texts import Text
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan.required_rights import masked_columns
 from qmon.operate.plan.selection import MessageQuery, Selection, column_names
@@ -20,6 +19,7 @@ from qmon.operate.row_set import marks_for, texts_for
 from qmon.operate.run.pacing import REST_FACTOR
 from qmon.operate.run.running_operation import read_audit_access
 from qmon.operate.sql import Names, Sql, Values
+from qmon.texts import Text
 
 
 class PreviewText(Text):

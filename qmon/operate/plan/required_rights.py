@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.texts import Text
 from qmon.operate.context import AccessText, OperatorContext
 from qmon.operate.run.running_operation import read_audit_access
 from qmon.operate.sql import Sql
+from qmon.texts import Text
 
 
 class RightsText(Text):

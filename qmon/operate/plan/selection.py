@@ -19,13 +19,13 @@ from qmon.model.layout.layout import Layout, StateValue
 from qmon.model.layout.message_ids import split_id
 from qmon.model.operation_records import Choice, LeftOut, OwnerState
 from qmon.model.sessions.owners import OwnerFacts, OwnerProof, owner_proof
-from qmon.model.texts import Text
 from qmon.operate.plan.exclusions import Exclusion, left_out_messages
 from qmon.operate.plan.required_rights import why_not_keepable
 from qmon.operate.plan.text_condition import text_condition_for
 from qmon.operate.row_set import CHUNK_ROWS, RowSet, ids_for, pack_rows, parse_marks
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import TableStructure, why_truncated
+from qmon.texts import Text
 
 
 class ChoiceText(Text):

@@ -13,9 +13,9 @@ from qmon.engines.base import EngineName, Value
 from qmon.engines.sql.queries import Name
 from qmon.model.layout.layout import Layout, StateColumn, StateValue, Write
 from qmon.model.layout.time_zones import UTC_ZONE
-from qmon.model.texts import Text
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import TableStructure
+from qmon.texts import Text
 
 
 class TransitionText(Text):

@@ -15,13 +15,13 @@ from typing import Final
 from qmon.engines.base import Connection
 from qmon.errors import LockTimeout, QmonError, QueryFailed, StatementStopped
 from qmon.model.operation_records import Progress
-from qmon.model.texts import Text
 from qmon.operate.context import OnProgress, StopRequested
 from qmon.operate.row_set import Mark, RowSet
 from qmon.operate.run.failure_watch import FailureWatch
 from qmon.operate.run.pacing import FIRST_BATCH, BatchPace, largest_batch_for
 from qmon.operate.run.running_operation import Refusal, RunningOperation, Tally
 from qmon.operate.sql import Names, Sql, Values
+from qmon.texts import Text
 
 
 class RowRefusal(Text):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.model.formatting import count_text
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class FailureText(Text):

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from qmon.errors import BadInput
 from qmon.model.operation_records import OperationKind, OperationResult, Plan
-from qmon.model.texts import Text
 from qmon.operate.context import OnProgress, OperatorContext, Permission, StopRequested
 from qmon.operate.run.running_operation import OperationRecord, RunningOperation, check_permission, run_operation
 from qmon.operate.sql import Sql
+from qmon.texts import Text
 
 
 class ApplyText(Text):

@@ -19,11 +19,11 @@ from qmon.errors import BadInput, ConnectionLost, OutcomeUnknown, PermissionMiss
 from qmon.model.formatting import count_text
 from qmon.model.layout.layout import TableName
 from qmon.model.operation_records import Consent, OperationResult, OperationState, Plan
-from qmon.model.texts import Text
 from qmon.operate.audit import Audit, AuditFailed
 from qmon.operate.context import AccessText, OperatorContext, Permission
 from qmon.operate.sql import Sql
 from qmon.redact import hide_values
+from qmon.texts import Text
 
 
 class RunningOperationText(Text):

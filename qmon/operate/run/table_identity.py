@@ -9,9 +9,9 @@ from qmon.engines.base import Value
 from qmon.engines.postgres.arrays import array_literal
 from qmon.errors import QmonError
 from qmon.model.layout.layout import TableName
-from qmon.model.texts import Text
 from qmon.operate.row_set import Mark
 from qmon.operate.sql import Sql
+from qmon.texts import Text
 
 
 class TableChange(Text):

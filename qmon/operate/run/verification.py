@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.engines.sql.queries import Name
-from qmon.model.texts import Text
 from qmon.operate.row_set import marks_for
 from qmon.operate.run.batches import RowRefused
 from qmon.operate.sql import Names, Sql
 from qmon.operate.table_structure import TableStructure
+from qmon.texts import Text
 
 
 class TriggerText(Text):

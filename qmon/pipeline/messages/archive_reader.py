@@ -11,8 +11,8 @@ from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, PermissionMissing
 from qmon.model.layout.layout import Layout
-from qmon.model.texts import Text
 from qmon.operate.install.object_names import table_name
+from qmon.texts import Text
 
 
 class ArchiveReaderText(Text):

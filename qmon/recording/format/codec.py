@@ -21,8 +21,8 @@ from typing import Annotated, Any, Final, Literal, TypeVar, get_args, get_origin
 import msgspec
 
 from qmon.model.layout.layout import Layout
-from qmon.model.texts import Text
 from qmon.recording.format.frames import Damaged, check_numbers, parse_json
+from qmon.texts import Text
 
 
 class CodecText(Text):

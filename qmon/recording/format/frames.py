@@ -15,7 +15,7 @@ from typing import Any, Final
 import zstandard
 
 from qmon.errors import QmonError
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class FrameText(Text):

@@ -15,10 +15,10 @@ import msgspec
 from qmon.model.figure import Verdict
 from qmon.model.operation_records import Operation
 from qmon.model.snapshot import Snapshot
-from qmon.model.texts import Text
 from qmon.recording.format.codec import decode
 from qmon.recording.format.frames import FORMAT_VERSION, LINE_BYTES, Damaged, parse_json
 from qmon.recording.format.poll_figures import Figures
+from qmon.texts import Text
 
 
 class RecordText(Text):

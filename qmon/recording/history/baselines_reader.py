@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from qmon.errors import BadInput
 from qmon.model.baseline_bands import HOURS, Baseline, Baselines
-from qmon.model.texts import Text
 from qmon.recording.times import is_zone
 from qmon.system import read_text
+from qmon.texts import Text
 
 
 class BaselinesText(Text):

@@ -15,7 +15,6 @@ from typing import Any, Final
 
 from qmon.model.operation_records import Operation
 from qmon.model.queue_figures import PLOTTED_FIGURES, QueueFigure
-from qmon.model.texts import Text
 from qmon.recording.format.frames import OPEN_PREFIX, Damaged
 from qmon.recording.format.poll_figures import Figures
 from qmon.recording.format.records import Line, Mark
@@ -25,6 +24,7 @@ from qmon.recording.history.in_memory import InMemoryHistory, nearest_mark
 from qmon.recording.history.incidents import Incident, RunCollector, incidents_from_runs
 from qmon.recording.history.recording_archive import RecordingArchive
 from qmon.recording.read.segment_reader import frames_between, parse_lines_of_kinds
+from qmon.texts import Text
 
 
 class RangeText(Text):

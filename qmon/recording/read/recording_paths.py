@@ -10,8 +10,8 @@ from typing import Final
 from urllib.parse import unquote
 
 from qmon.errors import BadInput
-from qmon.model.texts import Text
 from qmon.recording.format.frames import OPEN_PREFIX, SEGMENT_SUFFIX
+from qmon.texts import Text
 
 
 class PathText(Text):

@@ -12,11 +12,11 @@ from pathlib import Path
 from qmon.errors import BadInput
 from qmon.model.operation_records import Operation
 from qmon.model.snapshot import Snapshot
-from qmon.model.texts import Text
 from qmon.monitor.source import Phase, SourceState
 from qmon.recording.format.records import Line, Mark, PhaseChange, SessionLine, VerdictsLine
 from qmon.recording.read.recording_paths import list_segments, recorded_targets, sealed_path, segment_start
 from qmon.recording.read.segment_reader import Segment, open_segment
+from qmon.texts import Text
 
 
 class ReaderText(Text):

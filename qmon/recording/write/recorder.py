@@ -24,7 +24,6 @@ from qmon.model.figure import Severity, Verdict
 from qmon.model.formatting import count_text
 from qmon.model.operation_records import Operation
 from qmon.model.snapshot import Snapshot
-from qmon.model.texts import Text
 from qmon.model.verdicts.judge import is_brief
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Phase, SourceState
@@ -37,6 +36,7 @@ from qmon.recording.write.operations_watch import OperationsWatch
 from qmon.recording.write.recovery import salvage_segments
 from qmon.recording.write.rolling_writer import RollingWriter
 from qmon.recording.write.segment_writer import CannotWrite
+from qmon.texts import Text
 
 
 class RecorderText(Text):

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from qmon.errors import BadInput
-from qmon.model.texts import Text
 from qmon.recording.read.recording_paths import SEGMENT_S, is_open, list_segments, rows_path, segment_start
+from qmon.texts import Text
 
 
 class SizeText(Text):

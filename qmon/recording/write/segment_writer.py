@@ -16,9 +16,9 @@ from typing import Final
 
 from qmon import files, system
 from qmon.errors import QmonError
-from qmon.model.texts import Text
 from qmon.recording.format.frames import FRAME_TEXT_BYTES, FrameWriter, line_kind, locator_bytes
 from qmon.recording.format.records import Frame
+from qmon.texts import Text
 
 
 class WriterText(Text):

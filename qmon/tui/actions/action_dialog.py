@@ -13,9 +13,9 @@ from textual.events import DescendantFocus
 from textual.widgets import Input
 
 from qmon.model.operation_records import Consent, OperationKind, OperationResult, Plan, Progress
-from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.operate.context import Permission
+from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.action_runner import ActionRunner, ActionTask, Ended, Planned, Progressed
 from qmon.tui.actions import dialog_text

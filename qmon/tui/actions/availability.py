@@ -7,9 +7,9 @@ from typing import Final
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import Choice, OperationKind, Side
 from qmon.model.samples.polled_samples import BlockingSample
-from qmon.model.texts import Text
 from qmon.model.view import QueueView, View
 from qmon.operate.plan import allowed_actions
+from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.actions.request import ActionRequest, end_session_request

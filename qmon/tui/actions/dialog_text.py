@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 from qmon.model import formatting
 from qmon.model.figure import Figure
 from qmon.model.operation_records import OperationResult, OperationState, Plan, Progress
-from qmon.model.texts import Text
 from qmon.model.view import QueueView
+from qmon.texts import Text
 from qmon.tui.actions.plan_text import VERBS, can_undo, left_out_lines, plan_lines
 from qmon.tui.actions.request import ActionRequest
 from qmon.tui.sanitize import clean, shorten

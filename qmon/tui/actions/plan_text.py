@@ -8,7 +8,7 @@ from typing import Final
 
 from qmon.model import formatting
 from qmon.model.operation_records import OperationKind, OperationResult, Plan, PlanRow, Undo
-from qmon.model.texts import Text
+from qmon.texts import Text
 from qmon.tui import figures
 from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, entry_lines

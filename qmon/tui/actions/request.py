@@ -19,8 +19,8 @@ from qmon.model.operation_records import (
     Side,
     pause_subject,
 )
-from qmon.model.texts import Text
 from qmon.operate.plan.library_queue import DISCARDABLE_KINDS
+from qmon.texts import Text
 from qmon.tui.screen_texts import ScreenText
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from textual.app import ComposeResult
 from qmon.model import formatting
 from qmon.model.operation_records import OperationResult
 from qmon.model.samples.deadlock_samples import BlockedReport
-from qmon.model.texts import Text
 from qmon.model.waits.lock_chains import LockChainLine, LockChains
 from qmon.monitor.source import Focus
+from qmon.texts import Text
 from qmon.tui import figures, keys
 from qmon.tui.actions.availability import read_only_reason
 from qmon.tui.actions.request import ActionRequest, end_session_request

@@ -7,9 +7,9 @@ from typing import Final
 from qmon.model import formatting
 from qmon.model.samples.polled_samples import BlockingSample
 from qmon.model.snapshot import SESSIONS_PROBE
-from qmon.model.texts import Text
 from qmon.model.view import View
 from qmon.model.waits.lock_chains import LockChainLine, LockChains, LockRole, SessionKey
+from qmon.texts import Text
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.screen_texts import ScreenText

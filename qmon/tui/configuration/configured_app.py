@@ -11,11 +11,11 @@ from qmon.errors import BadInput
 from qmon.model.alerts.alert_rules import rules_for_target
 from qmon.model.formatting import count_text
 from qmon.model.layout.layout import TableName
-from qmon.model.texts import Text
 from qmon.model.view import QueueView, View
 from qmon.monitor.alerting import Alerting
 from qmon.monitor.catalog.discovery.candidates import Candidate
 from qmon.operate.operator_context import read_only_reason
+from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.action_runner import describe_problem
 from qmon.tui.app import QmonApp

@@ -12,9 +12,9 @@ from qmon.engines.base import Session, Target
 from qmon.engines.registry import engine_for
 from qmon.errors import BadInput
 from qmon.model.groups.configured_queue import ConfiguredQueue
-from qmon.model.texts import Text
 from qmon.monitor.catalog.discovery.candidates import Candidate
 from qmon.monitor.catalog.proposal import candidate_block, read_known_and_found, short_target_name, without_password
+from qmon.texts import Text
 
 CHECK_EVERY_S: Final = 2.0
 _SESSION: Final = Session("init", statement_timeout_s=15.0, lock_timeout_s=1.0, read_only=True)

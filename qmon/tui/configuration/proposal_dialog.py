@@ -12,8 +12,8 @@ from textual.message import Message
 
 from qmon.model.formatting import count_text
 from qmon.model.layout.layout import TableName
-from qmon.model.texts import Text
 from qmon.monitor.catalog.discovery.candidates import Candidate, is_likely
+from qmon.texts import Text
 from qmon.tui.keys import PROPOSAL_DIALOG
 from qmon.tui.sanitize import clean
 from qmon.tui.widgets.dialog import Dialog

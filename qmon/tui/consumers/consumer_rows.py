@@ -7,9 +7,9 @@ from typing import Final
 
 from qmon.model import formatting
 from qmon.model.consumer_list import ListedConsumer, Unknown
-from qmon.model.texts import Text
 from qmon.model.view import View
 from qmon.operate.actions.end_sessions import SessionSample
+from qmon.texts import Text
 from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, entry_lines
 from qmon.tui.widgets.grid_table import GridColumn, GridRow, sorted_by_value, text_cell

@@ -8,10 +8,10 @@ from textual.message import Message
 
 from qmon.model import formatting
 from qmon.model.consumer_list import ConsumerList, ConsumerRates, ListedConsumer, list_consumers
-from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
 from qmon.operate.actions.end_sessions import SessionSample
+from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.actions.dialog_text import KeyHint
 from qmon.tui.consumers import consumer_rows

@@ -7,7 +7,7 @@ from typing import Final
 
 from qmon.model import formatting
 from qmon.model.failures import FailureGroup
-from qmon.model.texts import Text
+from qmon.texts import Text
 from qmon.tui import figures
 from qmon.tui.sanitize import clean
 from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow, sorted_by_value, text_cell

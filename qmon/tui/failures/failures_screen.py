@@ -9,9 +9,9 @@ from qmon.model import formatting
 from qmon.model.failures import FailureGroup
 from qmon.model.operation_records import Choice, OperationKind, OperationResult
 from qmon.model.probe_table import is_probe_of
-from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
+from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.actions.availability import ACTIONS
 from qmon.tui.actions.request import ActionRequest

@@ -9,8 +9,8 @@ from textual import getters, on
 from textual.app import ComposeResult
 
 from qmon.config.preferences import ALL_TARGETS
-from qmon.model.texts import Text
 from qmon.model.view import QueueView
+from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.fleet.fleet_app import FleetApp
 from qmon.tui.fleet.fleet_screen import FleetScreen

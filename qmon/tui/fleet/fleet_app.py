@@ -15,9 +15,9 @@ from textual.widget import AwaitMount
 
 from qmon import log
 from qmon.model.formatting import duration
-from qmon.model.texts import Text
 from qmon.model.view import View
 from qmon.monitor.source import Focus, Phase, SourceState
+from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.app import QmonApp
 from qmon.tui.fleet import target_health

@@ -11,8 +11,8 @@ from typing import Final
 
 from qmon.model import formatting
 from qmon.model.figure import Severity
-from qmon.model.texts import Text
 from qmon.monitor.source import Phase
+from qmon.texts import Text
 from qmon.tui import figures
 from qmon.tui.member import Health, Member
 from qmon.tui.sanitize import clean, shorten

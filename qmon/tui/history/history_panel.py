@@ -9,9 +9,9 @@ from typing import Final
 from qmon.model import formatting
 from qmon.model.baseline_bands import MIN_WEEKS, Anomaly, Band
 from qmon.model.queue_figures import BANDED_FIGURES, PLOTTED_FIGURES, SECONDS, QueueFigure
-from qmon.model.texts import Text
 from qmon.recording.history.buckets import Bucket
 from qmon.recording.history.range_query import PastRange
+from qmon.texts import Text
 from qmon.tui.history.time_text import clock_text, moment_text, range_text, zone_name
 from qmon.tui.past_reader import KnownPast
 from qmon.tui.plots.axes import clock_axis

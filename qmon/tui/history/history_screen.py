@@ -13,9 +13,9 @@ from textual.binding import Binding
 from textual.containers import Horizontal
 
 from qmon.model.baseline_bands import Band
-from qmon.model.texts import Text
 from qmon.recording.history.range_query import PastRange, RangeReader
 from qmon.recording.times import local_zone, zone_info
+from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.history import history_panel, marks
 from qmon.tui.history.marks import PlotEvent

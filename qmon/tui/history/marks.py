@@ -8,9 +8,9 @@ from datetime import tzinfo
 from typing import Final
 
 from qmon.model import formatting
-from qmon.model.texts import Text
 from qmon.recording.history.range_query import PastRange
 from qmon.recording.history.timeline import operation_text
+from qmon.texts import Text
 from qmon.tui.figures import SYMBOLS, TONES
 from qmon.tui.history.time_text import clock_text, day_clock_text
 from qmon.tui.plots.cells import join_spans

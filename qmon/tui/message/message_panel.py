@@ -8,9 +8,9 @@ from typing import Final
 
 from qmon.model import formatting
 from qmon.model.samples.polled_samples import MessageSample
-from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.operate.message import Message, MessageColumn
+from qmon.texts import Text
 from qmon.tui.message.payload import ShownPayload
 from qmon.tui.sanitize import clean, clean_uncached, shorten
 from qmon.tui.spans import Line, LinePart, entry_lines, fit_parts, spread_parts

@@ -14,11 +14,11 @@ from qmon.model import formatting
 from qmon.model.operation_records import Choice
 from qmon.model.samples.listing_samples import PageRequest
 from qmon.model.samples.polled_samples import MessageSample
-from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
 from qmon.operate.message import Message
 from qmon.operate.plan.selection import STATES
+from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.message import message_panel
 from qmon.tui.message.payload import ShownPayload, payload_text

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 
 from qmon.model import formatting
 from qmon.model.operation_records import Operation, OperationKind, OperationResult
-from qmon.model.texts import Text
+from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.actions.availability import read_only_reason
 from qmon.tui.actions.dialog_text import KeyHint

@@ -7,8 +7,8 @@ from typing import Final
 from qmon.model import formatting
 from qmon.model.figure import Verdict
 from qmon.model.service_broker import BrokerQueue, BrokerView, queue_state
-from qmon.model.texts import Text
 from qmon.model.view import View
+from qmon.texts import Text
 from qmon.tui import figures
 from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, Span, cut_line, entry_lines

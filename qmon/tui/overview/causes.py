@@ -7,8 +7,8 @@ from typing import Final
 
 from qmon.model.figure import Severity
 from qmon.model.shared_causes import SharedCause
-from qmon.model.texts import Text
 from qmon.model.view import QueueView
+from qmon.texts import Text
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten, shorten_words
 from qmon.tui.spans import Line, LinePart, fit_parts, line_width

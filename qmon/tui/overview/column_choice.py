@@ -10,8 +10,8 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from qmon.model.queue_figures import QUEUE_FIGURES
-from qmon.model.texts import Text
 from qmon.model.view import QueueView
+from qmon.texts import Text
 from qmon.tui import figures
 from qmon.tui.keys import COLUMN_DIALOG
 from qmon.tui.overview.queue_rows import COLUMNS

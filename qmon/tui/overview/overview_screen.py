@@ -12,10 +12,10 @@ from qmon.model.combined_figures import group_views
 from qmon.model.figure import Verdict
 from qmon.model.ranking import Ranking
 from qmon.model.shared_causes import SharedCause, shared_causes
-from qmon.model.texts import Text
 from qmon.model.verdicts.access_verdicts import unreachable_verdict
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Focus, Phase
+from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.overview import anomalies, broker_panel, causes
 from qmon.tui.overview import queue_rows as overview

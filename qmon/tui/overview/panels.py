@@ -9,9 +9,9 @@ from qmon.model.combined_figures import total_figures
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.forecast import Trend
 from qmon.model.samples.polled_samples import WaitSample
-from qmon.model.texts import Text
 from qmon.model.verdicts.server_warnings import NEARLY_ALL
 from qmon.model.view import QueueView, View
+from qmon.texts import Text
 from qmon.tui import figures
 from qmon.tui.overview.column_choice import OPTIONAL_COLUMNS
 from qmon.tui.sanitize import clean, shorten, text_width

@@ -8,10 +8,10 @@ from typing import Final, NamedTuple
 
 from qmon.model import formatting
 from qmon.model.figure import Severity, Verdict
-from qmon.model.texts import Text
 from qmon.model.verdicts import CANNOT_TELL
 from qmon.model.verdicts.flow_verdicts import PAUSED
 from qmon.model.view import QueueView, View
+from qmon.texts import Text
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, LinePart, fit_parts

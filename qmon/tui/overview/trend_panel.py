@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model import formatting
-from qmon.model.texts import Text
 from qmon.model.view import QueueView
+from qmon.texts import Text
 from qmon.tui.plots.glyphs import bar_rows
 from qmon.tui.plots.history_series import Reading, plot_window_s
 from qmon.tui.plots.sparklines import sparklines_for

@@ -12,9 +12,9 @@ from qmon.model.layout.layout import Layout
 from qmon.model.layout.list_states import STATES, is_listed_descending, listable_states, reason_without_list
 from qmon.model.probe_table import is_probe_of
 from qmon.model.samples.listing_samples import PagePosition, PageRequest, PageSample
-from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.monitor.source import ROW_LIMIT
+from qmon.texts import Text
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.screen_texts import ScreenText
 

@@ -8,8 +8,8 @@ from typing import Final
 from qmon.model import formatting
 from qmon.model.default_list import begins_at_head
 from qmon.model.samples.polled_samples import MessageSample
-from qmon.model.texts import Text
 from qmon.model.view import QueueView
+from qmon.texts import Text
 from qmon.tui.sanitize import clean
 from qmon.tui.widgets.grid_table import GridColumn, GridRow, sorted_by_value, text_cell
 

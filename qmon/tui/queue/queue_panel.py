@@ -11,8 +11,8 @@ from qmon.model.figure import Figure, PastVerdict
 from qmon.model.gap_ledger import READY, Ledger
 from qmon.model.probe_table import family_of
 from qmon.model.queue_figures import DIRECT_FIGURES
-from qmon.model.texts import Text
 from qmon.model.view import QueueView, View
+from qmon.texts import Text
 from qmon.tui import figures
 from qmon.tui.actions.availability import verdict_keys
 from qmon.tui.overview.panels import proof_lines

@@ -13,10 +13,10 @@ from qmon.model.operation_records import Choice, OperationResult
 from qmon.model.probe_table import is_probe_of
 from qmon.model.samples.listing_samples import PageRequest
 from qmon.model.samples.polled_samples import MessageSample
-from qmon.model.texts import Text
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Focus
 from qmon.operate.plan.selection import STATES
+from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.message.message_screen import MessageScreen
 from qmon.tui.overview.trend_panel import span_text

@@ -10,11 +10,11 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from qmon.errors import BadInput
-from qmon.model.texts import Text
 from qmon.model.view import View
 from qmon.monitor.source import SourceState
 from qmon.recording.read.replay import SPEEDS, Replay
 from qmon.recording.times import local_time, parse_moment
+from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.app import QmonApp
 from qmon.tui.member import DashboardTarget

@@ -12,8 +12,8 @@ from qmon.model import formatting
 from qmon.model.alerts.latches import Alert
 from qmon.model.figure import Severity
 from qmon.model.samples.polled_samples import PauseSample
-from qmon.model.texts import Text
 from qmon.monitor.alerting import AlertState
+from qmon.texts import Text
 from qmon.tui import figures
 from qmon.tui.action_runner import BackgroundOperation
 from qmon.tui.sanitize import clean, shorten, text_width

@@ -13,9 +13,9 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from qmon.model.operation_records import Choice, OperationResult
-from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
+from qmon.texts import Text
 from qmon.tui import keys, palette_items
 from qmon.tui.actions.availability import ACTIONS, action_request_for, disabled_reason, read_only_word
 from qmon.tui.actions.request import ActionRequest

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model import formatting
-from qmon.model.texts import Text
 from qmon.model.view import View
 from qmon.monitor.source import Phase
+from qmon.texts import Text
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten, text_width
 from qmon.tui.screen_texts import ScreenText

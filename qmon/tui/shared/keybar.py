@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from textual import events
 from textual.binding import Binding
 
-from qmon.model.texts import Text
+from qmon.texts import Text
 from qmon.tui.keys import ACTING
 from qmon.tui.sanitize import clean, text_width
 from qmon.tui.screen_list import ENTRIES, ScreenEntry

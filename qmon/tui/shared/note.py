@@ -13,11 +13,11 @@ from qmon import files
 from qmon.errors import BadInput
 from qmon.model import formatting
 from qmon.model.operation_records import Operation
-from qmon.model.texts import Text
 from qmon.recording.history.incident_markdown import note_markdown
 from qmon.recording.history.incident_note import IncidentNote, gather_note
 from qmon.recording.history.range_query import RangeReader
 from qmon.recording.times import local_time, local_zone
+from qmon.texts import Text
 from qmon.tui.daemon_thread import start_daemon
 from qmon.tui.sanitize import clean
 from qmon.tui.shared.saving import SaveDialog, SavingText, proposed_file_name

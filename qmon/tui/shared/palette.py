@@ -14,7 +14,7 @@ from textual.dom import DOMNode
 from textual.fuzzy import Matcher
 
 from qmon import manual
-from qmon.model.texts import Text
+from qmon.texts import Text
 from qmon.tui.keys import GROUPS, PALETTE
 from qmon.tui.palette_items import PaletteItem
 from qmon.tui.sanitize import clean

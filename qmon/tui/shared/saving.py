@@ -18,7 +18,7 @@ from textual.containers import Vertical
 from qmon import files
 from qmon.errors import BadInput
 from qmon.model.formatting import UNKNOWN, spreadsheet_safe
-from qmon.model.texts import Text
+from qmon.texts import Text
 from qmon.tui.keys import SAVE_DIALOG
 from qmon.tui.sanitize import clean
 from qmon.tui.widgets.dialog import Dialog

@@ -10,9 +10,9 @@ from itertools import chain
 from textual import on
 from textual.app import ComposeResult
 
-from qmon.model.texts import Text
 from qmon.recording.history.timeline import TimelineEvent, join_related_events
 from qmon.recording.times import local_zone, zone_info
+from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.history.time_text import day_clock_text
 from qmon.tui.member import DashboardTarget

@@ -8,9 +8,9 @@ from qmon.model import formatting
 from qmon.model.rates.queue_use import QueueUse
 from qmon.model.samples.horizon_samples import HolderKind, HorizonSample, VersionStoreSample
 from qmon.model.snapshot import SESSIONS_PROBE
-from qmon.model.texts import Text
 from qmon.model.view import QueueView, View
 from qmon.model.waits.horizon_holders import HolderText, long_holder, next_holder
+from qmon.texts import Text
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, Span, cut_line, entry_lines, fit_parts

@@ -20,7 +20,6 @@ from qmon.model.samples.server_state_samples import (
 )
 from qmon.model.settings import NOT_REPORTED, Setting, database_card
 from qmon.model.statement_use import StatementUse, statement_uses
-from qmon.model.texts import Text
 from qmon.model.verdicts.server_health_verdicts import (
     AT_LIMIT_AT,
     BEHIND_S,
@@ -36,6 +35,7 @@ from qmon.model.verdicts.server_health_verdicts import (
     temp_share_used,
 )
 from qmon.model.view import View
+from qmon.texts import Text
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.screen_texts import ScreenText

@@ -8,8 +8,8 @@ from typing import Final
 from qmon.model import formatting
 from qmon.model.formatting import sparkline
 from qmon.model.rates.queue_use import IndexUse, QueueUse
-from qmon.model.texts import Text
 from qmon.model.view import QueueView
+from qmon.texts import Text
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, pad, shorten
 from qmon.tui.screen_texts import ScreenText

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from qmon.model import formatting
-from qmon.model.texts import Text
 from qmon.model.waits.wait_rates import WaitRate
 from qmon.recording.history.buckets import Bucket
 from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.recording.history.thinned import TIERS
+from qmon.texts import Text
 from qmon.tui.plots.axes import past_axis
 from qmon.tui.plots.range_plot import SCALE_CELLS, range_plot_lines
 from qmon.tui.sanitize import clean

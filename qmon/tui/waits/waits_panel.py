@@ -11,11 +11,11 @@ from qmon.model.formatting import sparkline
 from qmon.model.rates.counter_rates import CounterRates
 from qmon.model.samples.wait_samples import WaitSource
 from qmon.model.snapshot import SESSIONS_PROBE
-from qmon.model.texts import Text
 from qmon.model.view import View
 from qmon.model.waits.meanings import wait_meaning
 from qmon.model.waits.wait_rates import Waiting, WaitRate
 from qmon.recording.history.in_memory import InMemoryHistory
+from qmon.texts import Text
 from qmon.tui import figures
 from qmon.tui.plots.history_series import Values, highest_value
 from qmon.tui.sanitize import clean

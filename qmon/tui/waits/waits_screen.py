@@ -9,11 +9,11 @@ from textual.app import ComposeResult
 
 from qmon.model.operation_records import OperationResult
 from qmon.model.samples.horizon_samples import HolderKind, HorizonSample
-from qmon.model.texts import Text
 from qmon.model.view import QueueView
 from qmon.model.waits.horizon_holders import long_holder
 from qmon.model.waits.wait_rates import WaitRate
 from qmon.monitor.source import Focus
+from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.actions.availability import read_only_reason
 from qmon.tui.actions.request import ActionRequest, end_session_request

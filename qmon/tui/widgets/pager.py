@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.selection import Selection
 from textual.strip import Strip
 
-from qmon.model.texts import Text
+from qmon.texts import Text
 from qmon.tui.keys import PAGER
 from qmon.tui.sanitize import text_width
 from qmon.tui.widgets.toned import TonedWidget

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from qmon.errors import BadInput
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import Layout
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class BenchPlanText(Text):

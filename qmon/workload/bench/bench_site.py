@@ -14,7 +14,7 @@ from qmon.engines.registry import engine_for
 from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, QueryFailed
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class SiteText(Text):

@@ -11,7 +11,7 @@ from qmon.engines.base import Bound, Connection, Engine, Session, Target
 from qmon.engines.registry import engine_for
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
-from qmon.model.texts import Text
+from qmon.texts import Text
 from qmon.workload.bench.bench_plan import BenchPlan, Case
 from qmon.workload.bench.bench_results import BenchResults, CaseResult, Conditions, Dequeue
 from qmon.workload.bench.bench_site import BenchSite, bench_statement

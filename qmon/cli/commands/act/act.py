@@ -16,7 +16,7 @@ from qmon.model.operation_records import Side
 
 if TYPE_CHECKING:
     from qmon.model.operation_records import Choice, OwnerState, RedriveLimits
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class ActText(Text):

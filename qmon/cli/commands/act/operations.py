@@ -13,7 +13,7 @@ from qmon.cli.output import print_note, print_report, print_table
 if TYPE_CHECKING:
     from qmon.cli.target_session import ChosenTarget
     from qmon.model.operation_records import Operation
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class HistoryText(Text):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from qmon.operate.operator import Operator
     from qmon.operate.operator_context import Connections
     from qmon.operate.run.prepared_action import PreparedAction
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class RunText(Text):

@@ -15,7 +15,7 @@ from qmon.system import HANGUP
 
 if TYPE_CHECKING:
     from qmon.operate.actions.archiver import ArchiveProgress, ArchiveResult
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class ArchiveEnd(Text):

@@ -13,11 +13,11 @@ from qmon.cli import options
 from qmon.cli.output import clean_text, print_note, print_report
 from qmon.cli.signals import exit_on_signals
 from qmon.errors import BadInput
-from qmon.model import texts
 from qmon.model.formatting import duration
+from qmon.texts import Text
 
 
-class BenchText(texts.Text):
+class BenchText(Text):
     """Why a bench does not run."""
 
     BATCHES = "--batch needs whole numbers separated by commas, such as 1,10,100, not {text!r}"

@@ -13,7 +13,7 @@ from qmon.errors import BadInput
 if TYPE_CHECKING:
     from qmon.cli.target_session import ConnectedTarget
     from qmon.model.layout.layout import Layout
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class DesignText(Text):

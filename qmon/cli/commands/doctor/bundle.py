@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from qmon.cli.target_session import ConnectedTarget
     from qmon.config.config_file import Config
     from qmon.model.snapshot import Snapshot
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class BundleText(Text):

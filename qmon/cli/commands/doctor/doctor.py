@@ -18,7 +18,7 @@ from qmon.model.settings import NOT_REPORTED, Setting
 if TYPE_CHECKING:
     from qmon.cli.commands.doctor.examination import Examination
     from qmon.cli.target_session import ChosenTarget
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class DoctorText(Text):

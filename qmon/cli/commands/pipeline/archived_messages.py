@@ -19,7 +19,7 @@ from qmon.errors import BadInput
 if TYPE_CHECKING:
     from qmon.engines.base import Target
     from qmon.pipeline.messages.message_intake import IntakeResult
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class MessagesText(Text):

@@ -14,8 +14,8 @@ from qmon.cli.commands.pipeline.pipeline_options import check_pipeline_extra, la
 from qmon.cli.output import clean_text, print_note, print_output, print_table
 from qmon.errors import BadInput
 from qmon.model.formatting import count_text
-from qmon.model.texts import Text
 from qmon.recording.write.retention import delete_lake_marks
+from qmon.texts import Text
 
 
 class ForgetOptionText(Text):

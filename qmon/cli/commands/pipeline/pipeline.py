@@ -29,7 +29,7 @@ from qmon.recording.write.retention import unread_bytes
 if TYPE_CHECKING:
     from qmon.pipeline.ingest.segment_intake import BatchResult
     from qmon.pipeline.lake.lake import LakeView
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class PipelineText(Text):

@@ -16,7 +16,7 @@ from qmon.system import install_command
 
 if TYPE_CHECKING:
     from qmon.pipeline.lake.lake import Lake
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class PipelineOptionText(Text):

@@ -10,7 +10,7 @@ from qmon.cli import options
 from qmon.cli.commands.pipeline.pipeline_options import check_pipeline_extra, lake_path
 from qmon.cli.output import print_output, print_table
 from qmon.errors import BadInput
-from qmon.model.texts import Text
+from qmon.texts import Text
 
 
 class TidyText(Text):

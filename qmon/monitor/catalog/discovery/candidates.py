@@ -19,7 +19,6 @@ from qmon.model.layout.layout import Layout, LayoutSource, Ring, StateValue, Tab
 from qmon.model.layout.layout_io import layout_to_dict
 from qmon.model.layout.time_zones import LOCAL_ZONE, TIME_TYPES, UNKNOWN_ZONE
 from qmon.model.reasons import Reason
-from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import Activity, Catalog, ColumnRow, SequenceRows, TableDetails, TableRow
 from qmon.monitor.catalog.column_names import (
     BOOLEAN_TYPES,
@@ -54,6 +53,7 @@ from qmon.monitor.catalog.state_values import (
     values_text,
     words_by_state,
 )
+from qmon.texts import Text
 
 
 class CandidateText(Text):

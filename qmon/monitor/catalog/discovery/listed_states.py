@@ -8,9 +8,9 @@ from typing import Final
 
 from qmon.model.layout.layout import Layout, StateValue
 from qmon.model.layout.layout_io import table_to_text
-from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import TableDetails
 from qmon.monitor.catalog.column_names import BOOLEAN_TYPES, ColumnRole, column_for_role
+from qmon.texts import Text
 
 
 class StateListText(Text):

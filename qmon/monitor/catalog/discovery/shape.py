@@ -8,7 +8,6 @@ from typing import Final
 
 from qmon.model.formatting import count_text
 from qmon.model.layout.layout import TableName
-from qmon.model.texts import Text
 from qmon.monitor.catalog.catalog import Activity, ColumnRow, TableDetails
 from qmon.monitor.catalog.column_names import (
     BLOB_TYPES,
@@ -19,6 +18,7 @@ from qmon.monitor.catalog.column_names import (
     state_for_value,
 )
 from qmon.monitor.catalog.state_values import KnownValues, values_text
+from qmon.texts import Text
 
 
 class ShapeText(Text):
