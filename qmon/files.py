@@ -12,9 +12,23 @@ from typing import Final
 
 from qmon import system
 from qmon.errors import BadInput
+from qmon.texts import Text
 
 PRIVATE_FILE: Final = 0o600
 PRIVATE_FOLDER: Final = 0o700
+
+
+class FileText(Text):
+    """Why a path or a file that the user named cannot be used."""
+
+    HOME_UNKNOWN = "{path}: the home folder of {user} is unknown; write the whole path"
+    NOT_A_NAME = "{path!r}: this is not a file name"
+    NO_WORKING_FOLDER = "the working folder cannot be used ({reason}); write the whole path"
+    EXISTS = "{path} already exists: nothing was written"
+    UNWRITABLE = "{path}: cannot be written: {reason}"
+    INVALID_NAME = "this is not a valid file name"
+    OTHER_OWNER = "{path} belongs to another user: chown {user} '{path}'"
+    OTHERS_MAY_WRITE = "others may write to {path}: chmod go-w '{path}'"
 
 
 def resolve_user_path(text: str | Path, folder: Path | None = None) -> Path:
@@ -27,9 +41,9 @@ def resolve_user_path(text: str | Path, folder: Path | None = None) -> Path:
         path = Path(text).expanduser()
     except (RuntimeError, ValueError):
         name = Path(text).parts[0]
-        raise BadInput(f"{text}: the home folder of {name} is unknown; write the whole path") from None
+        raise BadInput(FileText.HOME_UNKNOWN.render(path=text, user=name)) from None
     if "\0" in str(path):
-        raise BadInput(f"{str(path)!r}: this is not a file name")
+        raise BadInput(FileText.NOT_A_NAME.render(path=str(path)))
     if path.is_absolute():
         return path
     return (working_folder() if folder is None else folder) / path
@@ -45,7 +59,7 @@ def working_folder() -> Path:
     try:
         return Path.cwd()
     except OSError as problem:
-        raise BadInput(f"the working folder cannot be used ({problem.strerror}); write the whole path") from None
+        raise BadInput(FileText.NO_WORKING_FOLDER.render(reason=problem.strerror)) from None
 
 
 def real_path(path: Path) -> Path:
@@ -131,10 +145,10 @@ def write_user_file(path: Path, text: str) -> Path:
     try:
         write_new_file(path, text)
     except FileExistsError:
-        raise BadInput(f"{path} already exists: nothing was written") from None
+        raise BadInput(FileText.EXISTS.render(path=path)) from None
     except (OSError, ValueError) as problem:
-        reason = problem.strerror if isinstance(problem, OSError) else "this is not a valid file name"
-        raise BadInput(f"{path}: cannot be written: {reason}") from None
+        reason = problem.strerror if isinstance(problem, OSError) else FileText.INVALID_NAME.render()
+        raise BadInput(FileText.UNWRITABLE.render(path=path, reason=reason)) from None
     return path
 
 
@@ -158,7 +172,7 @@ def why_others_can_write(path: Path) -> str | None:
     for one, found in ((place, place.stat()), (place.parent, place.parent.stat())):
         sticky = stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX
         if found.st_uid not in (0, os.geteuid()):
-            return f"{one} belongs to another user: chown {os.geteuid()} '{one}'"
+            return FileText.OTHER_OWNER.render(path=one, user=os.geteuid())
         if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not sticky:
-            return f"others may write to {one}: chmod go-w '{one}'"
+            return FileText.OTHERS_MAY_WRITE.render(path=one)
     return None

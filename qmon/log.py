@@ -24,6 +24,16 @@ from qmon import files as private
 from qmon import system
 from qmon.errors import BadInput, QmonError
 from qmon.redact import hide_secrets, hide_values
+from qmon.texts import Text
+
+
+class LogText(Text):
+    """Messages about the log, and about defects of qmon."""
+
+    NO_LEVEL = "{level!r} is not a log level{nearest}"
+    DEFECT = "unexpected error in qmon: {kind}: {problem}; please report it"
+    DEFECT_WITH_LOG = "{defect} with {log}"
+
 
 LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 OFF: Final = "off"
@@ -58,7 +68,7 @@ def parse_level(text: str) -> int | None:
     if name != OFF and name not in LEVELS:
         from qmon.model.config_reader import suggest_nearest
 
-        raise BadInput(f"{text!r} is not a log level{suggest_nearest(name, (*LEVELS, OFF))}")
+        raise BadInput(LogText.NO_LEVEL.render(level=text, nearest=suggest_nearest(name, (*LEVELS, OFF))))
     return LEVELS.get(name)
 
 
@@ -278,8 +288,8 @@ def report_defect(problem: BaseException, logger: logging.Logger = _logger, *, o
         logger.error("unexpected error in qmon%s", " again" if again else "", exc_info=None if again else problem)
     words = _formatter().describe_error(problem)
     where = log_location()
-    text = f"unexpected error in qmon: {type(problem).__name__}: {words}; please report it"
-    return f"{text} with {where}" if where else text
+    text = LogText.DEFECT.render(kind=type(problem).__name__, problem=words)
+    return LogText.DEFECT_WITH_LOG.render(defect=text, log=where) if where else text
 
 
 def traceback_text(problem: BaseException) -> str:

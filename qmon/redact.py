@@ -13,9 +13,17 @@ from typing import Final
 from urllib.parse import quote
 
 from qmon.errors import BadInput
+from qmon.texts import Text
 
 HIDDEN: Final = "***"
 COVER: Final = "•••"
+
+
+class RedactText(Text):
+    """Why a pattern of the configuration cannot be used."""
+
+    NOT_A_PATTERN = "{pattern!r} is not a regular expression: {problem}"
+
 
 # ------------------------------------------------------------------------------------------------------- passwords
 
@@ -239,7 +247,7 @@ def _compile_pattern(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except re.error as problem:
-        raise BadInput(f"{pattern!r} is not a regular expression: {problem}") from None
+        raise BadInput(RedactText.NOT_A_PATTERN.render(pattern=pattern, problem=problem)) from None
 
 
 def _cover_groups(match: re.Match[str]) -> str:

@@ -19,6 +19,16 @@ from pathlib import Path
 from typing import Final
 
 from qmon.errors import BadInput
+from qmon.texts import Text
+
+
+class SystemText(Text):
+    """What this operating system or a file does not allow."""
+
+    TOO_LARGE = "{path}: is larger than {most_mb} MB; did you mean another file?"
+    FROM_CLONE = "in a clone of qmon pip install '.[{extra}]'"
+    NEEDS_POSIX = "{feature} needs Linux or macOS; every other command of qmon runs on Windows, too"
+
 
 _PATIENCE_S: Final = 5.0
 _RETRY_S: Final = 0.05
@@ -169,7 +179,7 @@ def read_text(path: Path, max_bytes: int) -> str:
     with path.open("rb") as file:
         data = file.read(max_bytes + 1)
     if len(data) > max_bytes:
-        raise BadInput(f"{path}: is larger than {max_bytes // 2**20} MB; did you mean another file?")
+        raise BadInput(SystemText.TOO_LARGE.render(path=path, most_mb=max_bytes // 2**20))
     return io.TextIOWrapper(io.BytesIO(data), "utf-8").read()  # this accepts the line ends of all systems
 
 
@@ -221,7 +231,7 @@ def install_command(extra: str) -> str:
     try:
         asked = [each.split(";") for each in requires("qmon-sql") or () if f"extra == '{extra}'" in each]
     except PackageNotFoundError:
-        return f"in a clone of qmon pip install '.[{extra}]'"
+        return SystemText.FROM_CLONE.render(extra=extra)
     made = Path(sys.prefix)
     if (made / "pipx_metadata.json").exists():
         tool = f'pipx inject "{made.name}"'
@@ -235,4 +245,4 @@ def install_command(extra: str) -> str:
 def require_posix(feature: str) -> None:
     """Raise ``BadInput`` on Windows."""
     if sys.platform == "win32":
-        raise BadInput(f"{feature} needs Linux or macOS; every other command of qmon runs on Windows, too")
+        raise BadInput(SystemText.NEEDS_POSIX.render(feature=feature))

@@ -11,7 +11,9 @@ from typer.main import get_command
 from typer.models import TyperPath
 
 from qmon.cli import app
+from qmon.files import FileText
 from tests.cli.calling import call
+from tests.wordings import has
 
 pytestmark = pytest.mark.unit
 
@@ -46,7 +48,7 @@ def test_the_home_folder_of_nobody_is_one_usage_error_and_changes_nothing(
             *names, *[nowhere for name, each in PATHS.values() if name == names and each.param_type_name == "argument"]
         )
     assert done.exit_code == 2, done.output
-    assert "the home folder of ~nobody-at-all is unknown" in done.stderr
+    assert has(done.stderr, FileText.HOME_UNKNOWN, user="~nobody-at-all")
     assert [*(tmp_path / "work").iterdir()] == []
 
 

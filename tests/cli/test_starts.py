@@ -13,6 +13,7 @@ from qmon.cli.app import COMMANDS
 from qmon.cli.commands.connect import ConnectText
 from qmon.cli.commands.record import RecordingText
 from qmon.engines.postgres.postgres_errors import PostgresErrorText
+from qmon.system import SystemText
 from qmon.tui.run import TerminalText
 from tests.cli.calling import call
 from tests.wordings import has
@@ -98,4 +99,4 @@ def test_the_demo_without_a_terminal_is_refused_before_anything_is_started(monke
 def test_the_demo_says_that_it_needs_posix() -> None:
     done = call("demo", "--for", "1s")
     assert done.exit_code == 2
-    assert done.stderr == "qmon: qmon demo needs Linux or macOS; every other command of qmon runs on Windows, too\n"
+    assert has(done.stderr, SystemText.NEEDS_POSIX, feature="qmon demo")

@@ -19,6 +19,7 @@ from qmon.engines.base import Bound, Session, Statement
 from qmon.engines.postgres.postgres_errors import PostgresErrorText
 from qmon.engines.registry import engine_for
 from qmon.errors import ConnectionFailed, QueryFailed
+from qmon.log import LogText
 from qmon.monitor.source import Phase
 from tests.cli.calling import call
 from tests.contract.watching import connect, installed, watching
@@ -131,7 +132,7 @@ def test_a_defect_in_the_poll_is_logged_with_its_traceback_and_the_file_is_named
     with watching(database) as watched:
         wait_until(lambda: watched.phases.count(Phase.LOST) > 1, what="lost twice")
         reason = next(state.reason for state in watched.states if state.phase is Phase.LOST)
-    assert reason.endswith(f"please report it with {kept}")
+    assert has(reason, LogText.DEFECT_WITH_LOG, log=kept)
     logged = kept.read_text()
     assert logged.count("in broken") == 1
     assert "Anna 4111" not in logged + reason

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from qmon.files import FileText
 from qmon.tui.sanitize import clean
 from qmon.tui.shared.saving import SavingText
 from tests.tui.driving import Driver, dashboard
@@ -76,9 +77,12 @@ async def test_no_file_is_written_over_and_a_wrong_ending_or_folder_is_said(fold
     async with dashboard() as d:
         await d.give()
         for name, words in (
-            ("a.csv", "a.csv already exists: nothing was written"),
+            ("a.csv", FileText.EXISTS.render(path=folder / "a.csv")),
             ("a.png", str(SavingText.UNKNOWN_ENDING)),
-            ("nowhere/a.csv", "nowhere/a.csv: cannot be written: No such file or directory"),
+            (
+                "nowhere/a.csv",
+                FileText.UNWRITABLE.render(path=folder / "nowhere" / "a.csv", reason="No such file or directory"),
+            ),
         ):
             await d.press("ctrl+s", "ctrl+u", *[{"/": "slash", ".": "full_stop"}.get(c, c) for c in name], "enter")
             assert words in d.said()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from qmon.log import LogText
 from qmon.tui.run import TerminalText
 from qmon.tui.shared.header import HeaderText
 from qmon.tui.shared.keybar import KeyLineText
@@ -104,7 +105,7 @@ def test_no_line_of_the_log_is_on_the_screen_and_what_ends_the_dashboard_is_in_t
         assert "a line" not in tmux.screen()
         tmux.expect("left with 1")
         assert "a line" not in tmux.screen()
-        assert f"please report it with {place}" in tmux.screen()
+        assert has(tmux.screen(), LogText.DEFECT_WITH_LOG, log=place)
     finally:
         tmux.close()
     assert "in fold" in place.read_text()
@@ -141,7 +142,7 @@ def test_what_ends_the_reading_of_the_terminal_is_logged(tmp_path: Path) -> None
         tmux.expect("● live")
         tmux.keys("1")
         tmux.expect("left with 1")
-        assert f"please report it with {place}" in tmux.screen()
+        assert has(tmux.screen(), LogText.DEFECT_WITH_LOG, log=place)
     finally:
         tmux.close()
     assert "RuntimeError: no terminal" in place.read_text()

@@ -18,6 +18,7 @@ from qmon.engines.secret import Secret
 from qmon.errors import BadInput, QueryFailed
 from qmon.redact import hide_values
 from tests import needs
+from tests.wordings import has, pattern
 
 LOG = logging.getLogger("qmon.test")
 PAYLOAD = "Anna O'Brien, card 4111-1111"
@@ -95,10 +96,10 @@ def test_a_defect_is_reported_once_with_its_traceback_and_the_file_is_named(tmp_
                 _fail("x")
             except QueryFailed as problem:
                 line = log.report_defect(problem)
-    assert line.endswith(f"; please report it with {place}")
+    assert has(line, log.LogText.DEFECT_WITH_LOG, log=place)
     assert place.read_text().count("in _fail") == 2  # its cause has one frame there, too
     assert place.read_text().count("again") == 2
-    assert log.report_defect(ValueError("x")) == "unexpected error in qmon: ValueError: x; please report it"
+    assert log.report_defect(ValueError("x")) == log.LogText.DEFECT.render(kind="ValueError", problem="x")
 
 
 def test_what_ends_a_thread_is_logged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,5 +187,5 @@ def test_what_fails_is_logged_as_it_changes(tmp_path: Path) -> None:
 def test_levels() -> None:
     assert log.parse_level("Debug") == logging.DEBUG
     assert log.parse_level("off") is None
-    with pytest.raises(BadInput, match=r"'wraning' is not a log level.*warning"):
+    with pytest.raises(BadInput, match=pattern(log.LogText.NO_LEVEL, level="wraning") + ".*warning"):
         log.parse_level("wraning")

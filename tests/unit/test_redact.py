@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from qmon.config.config_file import parse_config
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput
-from qmon.redact import build_redactor, hide_known_password, hide_passwords, hide_secrets, is_distinctive
+from qmon.redact import RedactText, build_redactor, hide_known_password, hide_passwords, hide_secrets, is_distinctive
+from tests.wordings import pattern
 
 
 @pytest.mark.parametrize(
@@ -38,7 +39,7 @@ def test_settings_hold_patterns_and_the_trash() -> None:
 
 
 def test_what_is_no_pattern_is_named_with_its_key() -> None:
-    with pytest.raises(BadInput, match=r"q\.toml: settings\.redact: '\(' is not a regular expression"):
+    with pytest.raises(BadInput, match=r"q\.toml: settings\.redact: " + pattern(RedactText.NOT_A_PATTERN, pattern="(")):
         parse_config('[settings]\nredact = ["("]', Path("q.toml"))
 
 
