@@ -64,7 +64,9 @@ def test_every_contract_reports_a_violation(tmp_path: Path) -> None:
     linter = Path(sys.executable).with_name("lint-imports")
     script = f"import sys, runpy; sys.path.insert(0, {str(tmp_path)!r}); sys.argv = ['lint-imports', '--no-cache']; "
     script += f"runpy.run_path({str(linter)!r}, run_name='__main__')"
-    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-E", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     said = " ".join(done.stdout.split())
     assert done.returncode == 1, said
     assert "Contracts: 0 kept, 11 broken." in said

@@ -14,6 +14,7 @@ from qmon.engines import odbc
 from qmon.engines.postgres.postgres_errors import PostgresErrorText
 from qmon.engines.sqlserver import driver_wheel
 from qmon.model.config_reader import KeyText
+from qmon.monitor.catalog.resolve import ResolveText
 from tests.cli.calling import call
 from tests.cli.pseudo_terminal import Terminal
 from tests.facts import query
@@ -111,7 +112,7 @@ def test_a_configured_table_that_is_missing_is_a_row_and_exit_code_3(own_home: P
     for command, form in (("queues", "table"), ("status", "table"), ("status", "json")):
         done = call(command, "shop", "--output", form)
         assert done.exit_code == 3, done.output
-        assert "there is no table gone, or your role may not see it" in done.stdout
+        assert has(done.stdout, ResolveText.NO_TABLE, name="gone")
     listed = call("queues", "shop").stdout
     assert [line.split()[0] for line in listed.splitlines()] == ["QUEUE", "here", "gone"]
 

@@ -19,6 +19,8 @@ from qmon.model.groups.configured_queue import configured_name
 from qmon.model.groups.group import Group
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import Layout
+from qmon.monitor.catalog.discovery.shape import ShapeText
+from qmon.monitor.catalog.proposal import ProposedLineText
 from qmon.monitor.catalog.resolve import resolve_queues
 from tests.cli.calling import call, run
 from tests.contract.tables import ARTICLES, ENGINE, JOBS, ORDINARY, make, qmon_connection
@@ -42,7 +44,7 @@ def test_queues_says_what_and_why(database: str) -> None:
     lines = done.stdout.splitlines()
     assert lines[0].split() == ["QUEUE", "DESIGN", "TABLE", "KNOWN", "FROM", "WHY"]
     assert lines[1].startswith("background_jobs  status  public.background_jobs  likely, by shape")
-    assert "counts attempts (`attempts`)" in lines[1]
+    assert has(lines[1], ShapeText.ATTEMPTS, column="attempts")
     (queue, *others) = listed(database)["queues"]
     assert (queue["name"], queue["source"]) == ("background_jobs", "discovery")
     assert queue["confidence"] >= 0.6
@@ -112,9 +114,9 @@ def test_init_writes_a_configuration_that_resolves_to_what_was_found(
     assert [(each.group.name, each.group.table, each.group.states) for each in found.groups] == [
         (group.name, group.table, group.states) for group in written
     ]
-    comments = "\n".join(line for line in place.read_text().splitlines() if line.startswith("#"))
-    assert "counts attempts" in comments
-    assert "Perhaps a queue" in comments
+    comments = " ".join(line[1:].strip() for line in place.read_text().splitlines() if line.startswith("#"))
+    assert has(comments, ShapeText.ATTEMPTS)
+    assert has(comments, ProposedLineText.PERHAPS)
     again = listed(target.name, "--config", str(place))
     assert {q["name"]: q["source"] for q in again["queues"] if q["confidence"] is None} == {
         "background_jobs": "configuration",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from qmon.cli.init_questions import AnswerText
 from qmon.config.config_file import read_config
+from qmon.monitor.catalog.newest_times import NewestTimeText
 from tests.cli.calling import call
 from tests.cli.pseudo_terminal import Terminal
 from tests.contract.watching import watching
@@ -64,7 +65,7 @@ def test_it_asks_what_the_times_of_a_queue_are_whose_default_is_that_of_the_sess
     query(database, "SET timezone = 'Asia/Tokyo'; INSERT INTO mail_queue (status) VALUES ('ready')")
     place = tmp_path / "shop.toml"
     terminal = Terminal("init", database, "--config", str(place), home=own_home.parents[1])
-    terminal.expect("9 h 00 m ahead of UTC")
+    terminal.expect(NewestTimeText.AHEAD.render(time="9 h 00 m"))
     terminal.expect("Time zone of created_at")
     terminal.type("Asia/Tokio")
     terminal.expect(AnswerText.NOT_A_ZONE.render(answer="Asia/Tokio"))

@@ -10,6 +10,7 @@ from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, TableName
 from qmon.pipeline.messages.archive_reader import (
     ArchivedMessage,
+    ArchiveReaderText,
     ArchiveTable,
     find_archive,
     read_messages,
@@ -18,6 +19,7 @@ from qmon.pipeline.messages.archive_reader import (
 )
 from tests.replayed import BIG, Driver, columns_of, connection, said, value
 from tests.tsql_types import Type
+from tests.wordings import pattern
 
 ENGINE = SqlServer()
 PARTS = ("dbo", "a]b_archive_log")
@@ -108,7 +110,7 @@ def test_messages_come_in_batches(known: bool) -> None:
 def test_what_is_missing_is_one_line_with_what_helps() -> None:
     with pytest.raises(BadInput, match=r"ALTER TABLE \[dbo\]\.\[a\]\]b_archive_log\] ADD archive_id bigint IDENTITY"):
         find_archive(connection(Server({"id": False, "archive_id": False}), (16, 0)), ENGINE, LAYOUT)
-    with pytest.raises(BadInput, match="does not exist"):
+    with pytest.raises(BadInput, match=pattern(ArchiveReaderText.NO_TABLE)):
         find_archive(connection(Server({}), (16, 0)), ENGINE, LAYOUT)
     server = Server({"archive_id": True, "id": False})
     opened = connection(server, (16, 0))

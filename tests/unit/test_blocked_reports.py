@@ -10,6 +10,7 @@ from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.monitor.background.blocked_reports import BlockedReports
 from qmon.monitor.probes.probe_statements import StatementCache
+from qmon.tui.blocking.blocking_screen import BlockedReportText
 from tests.replayed import Driver, connection
 from tests.tsql_types import Type
 from tests.tui.driving import dashboard
@@ -91,6 +92,7 @@ async def test_reports_stand_below_who_blocks_whom_and_without_any_there_is_no_p
         await d.give(view(server=target(blocked=reports.latest_reports()), sequence=9))
         assert "reported by the server" in d.lines("reports-heading")
         first, second = d.lines("reports").splitlines()
-        assert first.endswith("session 84 (mailer) waited 20 s for session 61 (legacy), sleeping")
+        waited = BlockedReportText.WAITED.render(duration="20 s")
+        assert first.endswith(f"session 84 (mailer) {waited} session 61 (legacy), sleeping")
         assert second.startswith(" UPDATE dbo.Mails SET PASSWORD =")
         assert second.endswith(" · BEGIN TRAN")

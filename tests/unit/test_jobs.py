@@ -16,6 +16,7 @@ from qmon.model.samples.job_samples import Jobs, QueueJob
 from qmon.monitor.background.job_reader import JobReader
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.queue_probes import QueueSpec
+from qmon.tui.waits.server_health_panel import HealthText
 from tests.replayed import Driver, connection
 from tests.tsql_types import Type
 from tests.tui.driving import dashboard
@@ -81,7 +82,8 @@ async def test_jobs_are_listed_with_the_server_those_that_failed_first() -> None
         await d.press("3")
         await d.give(view(server=target(jobs=Jobs((fine, failed)))))
         first, second = d.lines("state").splitlines()
-        assert first == " job       drain mails step 2   works on mails   failed   last ran 10 m 00 s ago"
+        ago = HealthText.AGO.render(duration="10 m 00 s")
+        assert first == f" job       drain mails step 2   works on mails   failed   last ran {ago}"
         assert second == " job       drain orders step 2   works on orders   disabled"
         await d.give(view(server=target(jobs=Jobs(unread="denied; GRANT it")), sequence=9))
-        assert d.lines("state") == " jobs      unknown: denied; GRANT it"
+        assert d.lines("state") == f" jobs      {HealthText.UNKNOWN.render(why='denied; GRANT it')}"

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.engines.base import Session, Target
+from qmon.engines.drivers import MANAGER_HINT
+from qmon.engines.odbc import OdbcText
 from qmon.engines.odbc_keywords import (
     format_connection_string,
     format_conninfo,
@@ -108,7 +110,7 @@ def test_without_a_driver_manager_it_is_said_what_to_install() -> None:
         "    print(problem)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "the ODBC driver manager is not installed: apt install unixodbc"
+    assert done.stdout.strip() == OdbcText.NO_DRIVER_MANAGER.render(hint=MANAGER_HINT)
 
 
 @pytest.mark.parametrize(
