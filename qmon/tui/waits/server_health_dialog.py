@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual import getters
 
-from qmon.model.texts import Text
+from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.actions.dialog_text import KeyHint
 from qmon.tui.app import QmonApp
