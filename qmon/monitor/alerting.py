@@ -196,12 +196,12 @@ class Alerting:
         known: list[Alert] = []
         for name, alerts in self._targets.items():
             for alert in alerts.raised:
-                (known if alerts.is_acknowledged(alert) else opened).append(self._named(name, alert))
+                (known if alerts.is_acknowledged(alert) else opened).append(self._with_target_name(name, alert))
         return AlertState(
             tuple(sorted(opened, key=_by_severity)), tuple(sorted(known, key=_by_severity)), self._muted_until
         )
 
-    def _named(self, target: str, alert: Alert) -> Alert:
+    def _with_target_name(self, target: str, alert: Alert) -> Alert:
         if len(self._targets) == 1:
             return alert
         return replace(alert, queue=f"{target}/{alert.queue}" if alert.queue else target)
@@ -218,7 +218,7 @@ class Alerting:
             return None
         name, worst = min(opened, key=lambda each: _by_severity(each[1]))
         self._targets[name].acknowledged[worst.key] = worst.severity
-        return self._named(name, worst)
+        return self._with_target_name(name, worst)
 
     def mute(self) -> float | None:
         """Mute for 15 minutes, longer with each repeated call, and finally unmute; return the seconds, or ``None``."""

@@ -154,9 +154,9 @@ def test_the_dashboard_has_alerts_only_where_a_rule_is_about_its_target(
     monkeypatch.delenv("QMON_NOTIFY_ON_CALL", raising=False)
     place = tmp_path / "qmon.toml"
     place.write_text(WHOLE.replace('queue = "orders"', 'target = "shop*"').partition('[[alert]]\nname = "any')[0])
-    assert screen_alerting("elsewhere", read_config(place)) is None
+    assert screen_alerting(["elsewhere"], read_config(place)) is None
     assert has(capsys.readouterr().err, AlertText.NO_SUCH_TARGET, targets="shop*")
-    found = screen_alerting("shop-1", read_config(place))
+    found = screen_alerting(["shop-1"], read_config(place))
     assert found is not None
     assert found.notifier is not None
     advice = CredentialText.RECEIVER_ADVICE.render(
@@ -167,7 +167,7 @@ def test_the_dashboard_has_alerts_only_where_a_rule_is_about_its_target(
     missing = AlertingText.NOTICES_TO.render(receiver="on-call", advice=advice)
     assert capsys.readouterr().err == AlertingText.NOT_NOTIFIED.render(problem=missing) + "\n"
     place.write_text(place.read_text().replace("[[notify]]", "[[notify]]\ntarget = 'mails'", 1))
-    quiet = screen_alerting("shop-1", read_config(place))
+    quiet = screen_alerting(["shop-1"], read_config(place))
     assert quiet is not None
     assert quiet.notifier is None
 
