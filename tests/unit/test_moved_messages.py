@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from qmon.model.probe_constants import COUNT_LIMIT
 from qmon.model.reasons import Reason
 from qmon.model.samples.polled_samples import HeadSample
 from qmon.model.snapshot import QueueSamples
@@ -51,3 +52,20 @@ def test_work_that_is_counted_is_fresh_without_a_look_at_the_rows() -> None:
     assert (view.push_rate.age_s, view.pop_rate.age_s) == (0.0, 0.0)
     assert view.push_rate.value
     assert view.pop_rate.value
+
+
+def test_rates_of_0_begin_with_the_first_poll_that_shows_the_rows() -> None:
+    """Without the rows of the poll before, counters that stand still do not prove that no message was popped."""
+    empty = fifo(EMPTY, 0, head=HeadSample(None, None, 0), last_id=4)
+    full = replace(empty, head=HeadSample(None, None, COUNT_LIMIT), head_limit=COUNT_LIMIT)
+    for unknown in (replace(empty, head=None), full):
+        views = _views(unknown, unknown, empty, empty, unknown)
+        assert [view.pop_rate.value for view in views[2:4]] == [None, 0]
+        assert views[2].pop_rate.reason == Reason.RATES_FOLLOW
+        assert views[4].pop_rate.value is None or views[4].pop_rate.age_s == 1
+
+
+def test_counters_count_from_the_first_poll_on() -> None:
+    unknown = fifo(EMPTY, 5, head=None, last_id=5)
+    popped = fifo(moved(EMPTY, 0, 4), 1, head=HeadSample("5", 1.1, 1), last_id=5)
+    assert _views(unknown, popped)[-1].pop_rate.value == 4

@@ -74,7 +74,7 @@ class QueueTrack:
         self._own = OwnChanges()
         self._prev: QueueSamples | None = None
         self._prev_uses: UsesByIndex = {}
-        self._began_anew = False
+        self._began_anew = self._proof_follows = False
         self._prev_at: float | None = None
         self._progress = WatchedProgress()
         self._holders = HeldRowsTrack()
@@ -291,6 +291,9 @@ class QueueTrack:
             if unbroken and self._prev is not None and self._prev_at is not None
             else None
         )
+        # Rates of 0 begin with the first poll that shows the rows.
+        self._proof_follows = flow is not None and not flow.has_movement and self._standing.is_proof_missing(samples)
+        flow = None if self._proof_follows else flow
         self._flow_now = flow
         self._span_s = at - self._prev_at if unbroken and self._prev_at is not None else None
         if flow is None or self._prev_at is None:
@@ -510,7 +513,7 @@ class QueueTrack:
             return Reason.OWN_OPERATION
         return (
             Reason.RATES_FOLLOW
-            if self._prev is None
+            if self._prev is None or self._proof_follows
             else Reason.COUNTERS_RESET
             if self._began_anew
             else Reason.COUNTERS_BROKEN

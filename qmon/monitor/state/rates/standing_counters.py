@@ -61,6 +61,15 @@ class StandingCounters:
     _issued: int | None = None
     _looked_at: float | None = None
 
+    def is_proof_missing(self, samples: QueueSamples) -> bool:
+        """Return whether only this poll or only the poll before it shows which rows are ready.
+
+        Counters that stand still then prove nothing. If no poll shows the rows, the counters are all that is known.
+        """
+        if samples.counters is None or samples.head is None or not _counts_by_session(samples.counters):
+            return False
+        return _shows_rows(samples) != (self._before is not None and _shows_rows(self._before))
+
     def record_poll(self, samples: QueueSamples, at: float, flow: Flow | None) -> None:
         """Record the samples of one poll, read at ``at`` (server clock, seconds).
 
@@ -70,13 +79,13 @@ class StandingCounters:
         counters = samples.counters
         if counters is None or not _counts_by_session(counters):
             return
+        if flow is None:
+            self._inserted, self._added, self._before = _Movement(), _Movement(), None
+            self._left = _Movement(self._popped)
         if samples.head is None:  # the probe was left out or failed
             self.unchecked_s = 0.0 if self._looked_at is None else at - self._looked_at
             return
         self._looked_at, self.unchecked_s = at, 0.0
-        if flow is None:
-            self._inserted, self._added, self._before = _Movement(), _Movement(), None
-            self._left = _Movement(self._popped)
         before, self._before = self._before, samples
         updated = counters.updated if samples.layout.state is not None else 0
         through = _has_passed_through(before, samples)
@@ -114,6 +123,10 @@ def _head_number(samples: QueueSamples) -> int | None:
         return None
     text = samples.head.head_id or ""
     return int(text) if text.removeprefix("-").isdecimal() else None
+
+
+def _shows_rows(samples: QueueSamples) -> bool:
+    return ready_rows(samples) is not None or _head_number(samples) is not None
 
 
 def _has_grown(before: QueueSamples | None, samples: QueueSamples, *, replaced: bool) -> bool:
