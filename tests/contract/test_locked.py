@@ -71,6 +71,23 @@ def failures(found: tuple[ProbeFailure, ...]) -> list[ProbeFailure]:
     return [each for each in found if not each.grant]
 
 
+def test_the_poll_that_meets_a_lock_still_reads_all_other_queues(database: str) -> None:
+    others = ("naive", "status", "ring", "heap", "lifo", "flag", "pending", "batch_fast", "batch_single", "batch_split")
+    installed(database, "fifo", *others)
+    with watching(database) as watched:
+        watched.view(lambda view: all(queue.pop_rate.value is not None for queue in view.queues), polls=12)
+        before = len(watched.views)
+        with locked(database, "fifo"):
+            watched.queue("fifo", lambda queue: any(failure.probe == "head" for failure in queue.failures))
+            watched.view(polls=12)  # longer than the locked table is left out
+        for view in watched.views[before:]:
+            for name in others:
+                queue = view.queue(name)
+                assert queue is not None
+                assert queue.ready.age_s == 0, f"poll {view.sequence}: {name}: {queue.ready.reason}"
+                assert queue.verdict.code != "cannot tell", f"{name}: {queue.verdict.proof}"
+
+
 def test_what_may_be_a_queue_is_not_called_none_while_it_is_locked(database: str) -> None:
     make(database, JOBS)
     query(

@@ -97,7 +97,9 @@ class Collector:
         self._clock = clock
         self._statements = StatementCache(engine, connection.version)
         self._message_probes = MessageProbes(self._statements)
-        self._runner = Runner(connection, in_flight, by_text=engine.caches_plans_by_text)
+        self._runner = Runner(
+            connection, in_flight, by_text=engine.caches_plans_by_text, find_locked=self._find_locked_queues
+        )
         self._turns = Turns(at_once)
         # The queues that this poll reads.
         self._queues_read: Collection[str] = ()
@@ -284,6 +286,11 @@ class Collector:
         self._is_first = self._is_first and self.is_stale
         snapshot = withhold_partial(snapshot, self._engine.grant_to_see(server.role, self._connection.version))
         return without_primary_data(snapshot, results) if self._standby else snapshot
+
+    def _find_locked_queues(self, queues: Collection[str]) -> Collection[str]:
+        """Return which of these queues have locked tables. Does not wait for locks."""
+        asked = {name: self._queues[name] for name in queues if name in self._queues}
+        return self._locked_tables.find_locked(self._connection, asked)
 
     def _divide_budget(self, server: ServerSample) -> None:
         """Divide the cost budget among all qmon instances that poll this database."""

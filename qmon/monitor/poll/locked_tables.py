@@ -6,10 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from qmon.engines.base import Connection
+from qmon.engines.result_records import to_records
+from qmon.errors import QueryFailed
 from qmon.model.reasons import Reason
 from qmon.model.samples.polled_samples import SequenceSample
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.waits.lock_holders import PROBE
+from qmon.model.waits.lock_holders import PROBE, LockHolderSample
 from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache
 from qmon.monitor.probes.queue_probes import QueueProbes
 
@@ -49,6 +52,25 @@ class LockedTables:
         elif any(failure.probe == _ALL and failure.reason == Reason.LOCKED for failure in failures):
             self._free_only = self._statements.has_probe(_FREE)
 
+    def find_locked(self, connection: Connection, queues: Mapping[str, QueueProbes]) -> frozenset[str]:
+        """Return the queues with a table that a session locks or waits to lock, so that readers wait.
+
+        The result is empty if our role cannot see locks, or if this query fails.
+        """
+        if not queues or not self._statements.has_probe(PROBE):
+            return frozenset()
+        statement = self._statement_for_holders(queues)
+        try:
+            rows = to_records(LockHolderSample, connection.fetch(statement.bound))
+        except QueryFailed:  # the caller finds the locked tables without the lock table
+            return frozenset()
+        locked = {row.table_id for row in rows}
+        return frozenset(name for name, each in queues.items() if not locked.isdisjoint(each.facts.tables))
+
+    def _statement_for_holders(self, queues: Mapping[str, QueueProbes]) -> ProbeStatement:
+        ids = sorted({table for each in queues.values() for table in each.facts.tables})
+        return self._statements.statement_for_target(PROBE, {"tables": self._statements.engine.ids_value(ids)})
+
     def name_holders(
         self, failures: Sequence[ProbeFailure], queues: Mapping[str, QueueProbes], ask: Ask
     ) -> list[ProbeFailure]:
@@ -61,10 +83,7 @@ class LockedTables:
         if not asked or not self._statements.has_probe(PROBE):
             self._held = frozenset()
             return list(failures)
-        ids = self._statements.engine.ids_value(
-            sorted({table for each in asked.values() for table in each.facts.tables})
-        )
-        rows = ask([self._statements.statement_for_target(PROBE, {"tables": ids})]).get(("", PROBE))
+        rows = ask([self._statement_for_holders(asked)]).get(("", PROBE))
         if rows is None:  # our role cannot see locks
             return list(failures)
         words = {row.table_id: row.summary for row in rows}

@@ -8,7 +8,7 @@ failures. The next poll reads what is left.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from qmon.engines.base import Connection
@@ -55,13 +55,20 @@ class Runner:
     Most failures leave a statement out for 15 polls. A lock or a deadline leaves it out for 4 polls, and a missing
     permission for 30 polls. ``in_flight``: the running probes, and the probes during which earlier connections were
     lost. ``by_text``: the server caches plans by the text of a batch. Every batch then has the same text, which
-    contains all statements ever sent. Values in the batch select the statements to run.
+    contains all statements ever sent. Values in the batch select the statements to run. ``find_locked``: returns which
+    of these queues have locked tables, without waiting for a lock.
     """
 
     def __init__(
-        self, connection: Connection, in_flight: InFlightProbe | None = None, *, by_text: bool = False
+        self,
+        connection: Connection,
+        in_flight: InFlightProbe | None = None,
+        *,
+        by_text: bool = False,
+        find_locked: Callable[[Collection[str]], Collection[str]] = lambda _: (),
     ) -> None:
         self._connection = connection
+        self._find_locked = find_locked
         self._by_text = by_text
         # Statements sent so far in batches. The first dictionary has statements of polls, and the second dictionary has
         # statements that were added later in a poll.
@@ -77,6 +84,8 @@ class Runner:
         self._most = _TOGETHER
         # True while a batch has failed and the failing statement is not known yet.
         self._halving = False
+        # Why the last batch that failed has failed.
+        self._batch_problem: QueryFailed | None = None
         # Round trips of the last run.
         self.trips = 0
         # Statements that the last run did not reach.
@@ -122,10 +131,10 @@ class Runner:
         known = [each for each in statements if each.key in self._proven]
         again = [each for each in statements if each.key in self._failing and not self._is_resting(each)]
         new = [each for each in statements if each.key not in self._proven and each.key not in self._failing]
-        if known and not self._try_batch(known, results, timed, clock, known=True):
-            self._proven.difference_update(each.key for each in known)
-            new = known + new
-            self._most, self._halving = min(max(1, len(known) // 2), _TOGETHER), True
+        if failed := self._run_known(known, results, timed, clock):
+            self._proven.difference_update(each.key for each in failed)
+            new = failed + new
+            self._most, self._halving = min(max(1, len(failed) // 2), _TOGETHER), True
         self._run_unproven(new, again, results, timed, clock)
         if self._by_text:  # add all statements now, so that rare statements do not change the text later
             self._lists[later].update({e.key: e for e in new if not e.queue and e.key in self._proven})
@@ -137,6 +146,35 @@ class Runner:
         failures = [failure for key, (_, failure) in self._failing.items() if key in asked]
         in_order = {each.key: results[each.key] for each in statements if each.key in results}
         return _merge_parts(in_order), list(dict.fromkeys(failures))
+
+    def _run_known(
+        self,
+        known: list[ProbeStatement],
+        results: Results,
+        timed: Collection[ProbeKey],
+        clock: ProbeStatement | None,
+    ) -> list[ProbeStatement]:
+        """Run statements that have worked before in one batch. Return the statements to isolate if the batch fails.
+
+        If the batch waits for a lock, it runs again without the queues whose tables are locked. If these queues are
+        already left out, a statement of the target waits for the lock, and the batch runs without these statements.
+        Isolating all statements instead would take several polls, in which few queues are read.
+        """
+        if not known or self._try_batch(known, results, timed, clock, known=True):
+            return []
+        problem = self._batch_problem
+        if not isinstance(problem, LockTimeout):
+            return known
+        self.trips += 1
+        locked = frozenset(self._find_locked({each.queue for each in known}))
+        for each in known:
+            if each.queue in locked:
+                self._record_failure(each, problem)
+        free = [each for each in known if each.queue not in locked]
+        if not free or (locked and self._try_batch(free, results, timed, clock, known=True)):
+            return []
+        target, queues = ([each for each in free if bool(each.queue) is own] for own in (False, True))
+        return target if queues and self._try_batch(queues, results, timed, clock, known=True) else free
 
     def _run_unproven(
         self,
@@ -230,6 +268,7 @@ class Runner:
             self._in_flight.record_loss()
             raise
         except QueryFailed as problem:
+            self._batch_problem = problem
             if listed and not isinstance(problem, LockTimeout):
                 # The cause may be a statement that is in the text but should not run now.
                 self._lists[self._is_later].clear()
