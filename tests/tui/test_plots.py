@@ -13,7 +13,7 @@ from qmon.model.formatting import short_count, sparkline
 from qmon.model.series import Point
 from qmon.tui.overview.queue_rows import rows_for
 from qmon.tui.overview.trend_panel import TrendsText, small_plot_lines
-from qmon.tui.plots.glyphs import BLANK, bar_rows, trace_line
+from qmon.tui.plots.glyphs import BLANK, bar_rows, dot_row, trace_line
 from qmon.tui.plots.history_series import MIN_DEPTH_SCALE, highest_value, plot_window_s, round_up, sample_reading
 from qmon.tui.plots.sparklines import sparklines_for
 from qmon.tui.plots.throughput import SIDE_BY_SIDE, throughput_lines
@@ -77,6 +77,10 @@ def test_axes_end_at_round_numbers(value: float, top: float) -> None:
 @given(st.floats(0, 1e12))
 def test_no_value_lies_above_its_axis(value: float) -> None:
     assert round_up(value) >= value
+
+
+def test_values_beyond_the_scale_are_at_its_edge() -> None:
+    assert [dot_row(value, 0, 10, 2) for value in (-5, 0, 10, 50)] == [7, 7, 0, 0]
 
 
 def test_a_line_is_joined_and_a_dashed_one_has_holes() -> None:

@@ -27,7 +27,7 @@ def scale_limits(steps: Steps, bands: Bands) -> tuple[float, float]:
     known = [step for step in steps if step is not None]
     highest = max((*(s.most for s in known), *(b.high for b in bands if b is not None)), default=0.0)
     lowest = min((0.0, *(s.least for s in known)))
-    return (-round_up(-lowest) if lowest < 0 else 0.0), round_up(max(0.0, highest))
+    return (-round_up(-lowest) if lowest < 0 else 0.0), round_up(highest)
 
 
 def range_plot_lines(
