@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from qmon.model.baseline_bands import NO_BASELINES, Baselines
+from qmon.model.figure import Verdict
 from qmon.model.rates.queue_use import QueueUse
 from qmon.model.samples.message_samples import DrawerSample
 from qmon.model.samples.plan_samples import QueuePlans
@@ -210,6 +211,23 @@ class Ghosts:
     made: float
 
 
+@dataclass(frozen=True, slots=True)
+class TargetVerdicts:
+    """The verdicts about the whole target, keyed by their code. All its queues share them.
+
+    Attributes:
+        holding: the verdicts that hold.
+        unproved: verdicts whose evidence has not lasted long enough. Their proofs contain the remaining time.
+        undecided: codes of other verdicts that are not known to be over.
+        faults: the exception of each rule that failed, in one line.
+    """
+
+    holding: Mapping[str, Verdict] = field(default_factory=dict)
+    unproved: Mapping[str, Verdict] = field(default_factory=dict)
+    undecided: frozenset[str] = frozenset()
+    faults: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetEvidence:
     """Evidence about the whole target, collected once per poll (``monitor.state.target``).
@@ -222,6 +240,7 @@ class TargetEvidence:
         plans: plans by queue.
         ghosts: deleted rows that the server has not removed yet; ``None`` unless both figures are known.
         baselines: the usual range of each figure at each hour of the week.
+        judged: the verdicts about the whole target.
     """
 
     waiting: Waiting | None = None
@@ -232,6 +251,7 @@ class TargetEvidence:
     plans: Mapping[str, QueuePlans] = field(default_factory=dict)
     ghosts: Ghosts | None = None
     baselines: Baselines = NO_BASELINES
+    judged: TargetVerdicts = field(default_factory=TargetVerdicts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

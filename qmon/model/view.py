@@ -155,6 +155,8 @@ class TargetView:
         sessions_used: number of sessions of all databases; ``None`` if unknown.
         sessions_limit: limit of ``sessions_used``; ``None`` if unknown.
         outside: problems outside the queues, one sentence each.
+        verdicts: the verdicts about the whole target, worst first. The queues have them too.
+        undecided: codes of other verdicts about the whole target that are not known to be over.
     """
 
     commits: Figure
@@ -183,6 +185,8 @@ class TargetView:
     sessions_used: int | None = None
     sessions_limit: int | None = None
     outside: tuple[str, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    undecided: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from textual.message import Message
 from textual.message_pump import MessagePump
 
+from qmon.model.figure import Verdict
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import QueueView, View
 from qmon.model.waits.lock_chains import LockChains
@@ -82,8 +83,9 @@ def redacting_fold(fold: Fold, redact: Callable[[str], str]) -> Fold:
         view = fold(snapshot)
         if view.server.blocking is not None:
             view = replace(view, server=replace(view.server, blocking=_redact_blocking(view.server.blocking, redact)))
-        if view.server.outside:
-            view = replace(view, server=replace(view.server, outside=tuple(map(redact, view.server.outside))))
+        verdicts = tuple(_redact_proof(verdict, redact) for verdict in view.server.verdicts)
+        outside = tuple(map(redact, view.server.outside))
+        view = replace(view, server=replace(view.server, outside=outside, verdicts=verdicts))
         return replace(
             view, queues=tuple(_redact_proofs(_redact_messages(queue, redact), redact) for queue in view.queues)
         )
@@ -101,11 +103,13 @@ def _redact_blocking(blocking: LockChains, redact: Callable[[str], str]) -> Lock
 
 def _redact_proofs(queue: QueueView, redact: Callable[[str], str]) -> QueueView:
     """Redact the proofs, because they may contain the error of a message."""
-    verdicts = tuple(replace(verdict, proof=redact(verdict.proof)) for verdict in queue.verdicts)
+    verdicts = tuple(_redact_proof(verdict, redact) for verdict in queue.verdicts)
     past = tuple(replace(each, proof=redact(each.proof)) for each in queue.past)
-    return replace(
-        queue, verdict=replace(queue.verdict, proof=redact(queue.verdict.proof)), verdicts=verdicts, past=past
-    )
+    return replace(queue, verdict=_redact_proof(queue.verdict, redact), verdicts=verdicts, past=past)
+
+
+def _redact_proof(verdict: Verdict, redact: Callable[[str], str]) -> Verdict:
+    return replace(verdict, proof=redact(verdict.proof))
 
 
 def _redact_messages(queue: QueueView, redact: Callable[[str], str]) -> QueueView:

@@ -86,7 +86,9 @@ def test_all_agree(rule: Rule, ahead_s: float, tmp_path: Path, monkeypatch: pyte
         return "9 of 12" if has_evidence(given.snapshot.sampled_at - BEGIN - ahead_s) else None
 
     stub = replace(rule, proof=proof, cause=lambda _: "", keys={}, unread=lambda _: False, refuted=lambda _: False)
-    monkeypatch.setattr(import_module("qmon.model.verdicts.judge"), "RULES", (stub,))
+    judge = import_module("qmon.model.verdicts.judge")
+    for name, of_target in (("QUEUE_RULES", False), ("TARGET_RULES", True)):
+        monkeypatch.setattr(judge, name, (stub,) if rule.of_target is of_target else ())
     watched = Watched(tmp_path, ahead_s)
     since_at = BEGIN + ahead_s + first_s
     view = watched.poll()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from qmon.model.defect_guard import DefectGuard
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.operation_records import Side
@@ -10,6 +13,7 @@ from qmon.model.samples.message_samples import OwnerSample
 from qmon.model.samples.polled_samples import PauseSample, ServerSample
 from qmon.model.snapshot import Snapshot
 from qmon.model.verdicts import RuleInput
+from qmon.model.verdicts.judge import EvidenceSpan, Spans, judge_target
 
 FINE = RuleInput(
     ready=Figure(10),
@@ -33,6 +37,15 @@ LAYOUT = Layout(
 POLL = Snapshot(
     "t", "postgres", "18.6", 1, 1000.0, 0.0, 1.0, 1.0, 0, 2.0, ServerSample(1000.0, 1.0, None, False, 5, 0, 0, 0)
 )
+
+
+def with_target_judged(
+    given: RuleInput, at: float, spans: Spans | None = None
+) -> tuple[RuleInput, dict[str, EvidenceSpan]]:
+    """Return the input with the verdicts about its target, and the spans of their evidence."""
+    of_target = RuleInput(timeout_s=0.0, snapshot=given.snapshot, target=given.target)
+    judged, seen = judge_target(of_target, at, spans or {}, DefectGuard(str))
+    return replace(given, target=replace(given.target, judged=judged)), seen
 
 
 def paused(side: Side) -> tuple[PauseSample, ...]:

@@ -28,7 +28,7 @@ from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.target_probes import TargetProbes
 from qmon.monitor.state.failover_and_plans import REPORTED_S, FailoverText, FailoverTrack
 from tests.unit.polls import poll
-from tests.unit.rule_inputs import FINE
+from tests.unit.rule_inputs import FINE, with_target_judged
 from tests.wordings import has
 
 GB = 2**30
@@ -119,7 +119,7 @@ def test_a_log_fills_before_it_is_full_and_then_only_the_worse_is_said() -> None
     assert of_log(rules.LOG_FULL, filling) is None
     assert has(of_log(rules.LOG_FILLING, filling), ServerHealthText.LOG_USED, share="88 %")
     given = replace(FINE, snapshot=replace(poll(1, 1000.0), server_state=ServerState(log=replace(LOG, used=4 * GB))))
-    verdicts, _ = judge_queue(given, 1000.0, {})
+    verdicts, _ = judge_queue(with_target_judged(given, 1000.0)[0], 1000.0, {})
     assert [(each.code, each.cause, each.key) for each in verdicts] == [("log full", "the log", "3")]
 
 
@@ -273,9 +273,10 @@ def test_a_serverless_database_that_only_qmon_keeps_awake_is_said() -> None:
     words = ServerHealthText.KEPT_AWAKE.render(objective="GP_S_Gen5_2")
     given = replace(FINE, snapshot=alone)
     assert rules.KEPT_AWAKE.proof(given) == words
-    verdicts, since = judge_queue(given, 1000.0, {})
-    assert "kept awake" not in [each.code for each in verdicts], "it would not pause so soon"
-    verdicts, _ = judge_queue(given, 1000.0 + rules.ALONE_S, since)
+    judged, since = with_target_judged(given, 1000.0)
+    assert "kept awake" not in judged.target.judged.holding, "it would not pause so soon"
+    judged, _ = with_target_judged(given, 1000.0 + rules.ALONE_S, since)
+    verdicts, _ = judge_queue(judged, 1000.0 + rules.ALONE_S, {})
     assert [(each.code, each.key) for each in verdicts] == [("kept awake", "q")]
     for seen in (
         replace(alone, server=replace(alone.server, sessions=1)),
@@ -322,11 +323,11 @@ def test_each_is_read_at_its_own_pace_and_stands_until_it_is_old() -> None:
 
 
 def test_without_readings_nothing_is_known_to_be_over() -> None:
-    given = replace(FINE, snapshot=poll(1, 1000.0))
+    given, _ = with_target_judged(replace(FINE, snapshot=poll(1, 1000.0)), 1000.0)
     verdicts, since = judge_queue(given, 1000.0, {})
     assert {"log full", "replica behind"} <= undecided_codes(given, verdicts, since)
     read = ServerState(log=LOG, replication=(HERE,), read_at={"log": 990.0, "replication": 990.0})
-    given = replace(FINE, snapshot=replace(poll(1, 1000.0), server_state=read))
+    given, _ = with_target_judged(replace(FINE, snapshot=replace(poll(1, 1000.0), server_state=read)), 1000.0)
     assert not {"log full", "replica behind"} & undecided_codes(given, verdicts, since)
 
 

@@ -14,7 +14,8 @@ from qmon.model.queue_figures import MAIN_FIGURES, RATE, SECONDS, SHARE, QueueFi
 from qmon.model.service_broker import DISABLED, LEAK, NOT_ACTIVATED, NOT_SENT
 from qmon.model.verdicts import CANNOT_TELL, EMPTY, HEALTHY, RULES
 from qmon.model.verdicts.access_verdicts import UNREACHABLE
-from qmon.model.view import QueueView
+from qmon.model.verdicts.judge import TARGET_CODES
+from qmon.model.view import QueueView, View
 from qmon.texts import Text
 
 
@@ -103,6 +104,10 @@ class AlertRule:
         """Return whether the rule applies to this queue."""
         return any(matches_pattern(pattern, queue) for pattern in self.queues)
 
+    def applies_to_verdicts_of(self, target: View) -> bool:
+        """Return whether the rule applies to verdicts about the whole target: it applies to one of the queues."""
+        return bool(self.verdicts) and any(self.applies_to_queue(queue.name) for queue in target.queues)
+
     def missing_queues(self, queues: Collection[str]) -> list[str]:
         """Return the queue patterns of the rule that match no queue. The pattern ``*`` is left out."""
         patterns = [each for each in dict.fromkeys(self.queues) if each != ANY_NAME]
@@ -146,12 +151,16 @@ def evaluate_rule(rule: AlertRule, queue: QueueView, level: Severity, *, was_met
     The worst matching verdict or the figure decides. ``was_met``: true if the rule was met in the previous reading, so
     that the margin applies.
     """
-    verdicts = queue.verdicts or (queue.verdict,)
     return (
-        evaluate_verdicts(rule, verdicts, level)
+        evaluate_verdicts(rule, queue_verdicts(queue), level)
         if rule.verdicts
-        else _evaluate_figure(rule, queue, verdicts, level, was_met)
+        else _evaluate_figure(rule, queue, queue.verdicts or (queue.verdict,), level, was_met)
     )
+
+
+def queue_verdicts(queue: QueueView) -> tuple[Verdict, ...]:
+    """Return the verdicts of a queue, without those about the whole target, which has its own alerts."""
+    return tuple(verdict for verdict in queue.verdicts or (queue.verdict,) if verdict.code not in TARGET_CODES)
 
 
 def verdict_meets_rule(rule: AlertRule, code: str, severity: Severity, level: Severity) -> bool:

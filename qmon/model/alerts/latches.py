@@ -22,6 +22,7 @@ from qmon.model.alerts.alert_rules import (
     RuleResult,
     evaluate_code,
     evaluate_rule,
+    queue_verdicts,
     rules_for_target,
     verdict_meets_rule,
 )
@@ -142,15 +143,16 @@ def record_view(rules: Sequence[AlertRule], view: View, memory: Memory) -> dict[
                 found = evaluate_rule(rule, queue, level, was_met=before.closed)
                 latch = before.apply_reading(found, now, rule.hold_s, rule.clear_s, patience)
                 after[rule.name, queue.name, level, ""] = latch
-    verdicts = {queue.name: (queue.verdicts or (queue.verdict,), False) for queue in view.queues}
+    verdicts = {queue.name: (queue_verdicts(queue), False) for queue in view.queues}
     verdicts |= {name: (found, True) for name, found in (broker.verdicts if broker is not None else {}).items()}
     undecided = {queue.name: queue.undecided for queue in view.queues}
-    verdicts[""] = ((), False)  # a view proves that the target is reachable
+    # The target itself. It has no verdict that it is unreachable, because there is a view.
+    verdicts[""], undecided[""] = (view.server.verdicts, False), view.server.undecided
     by_name = {rule.name: rule for rule in rules if rule.verdicts}
     wanted = {key for key in memory if key[0] in by_name and key[1] in verdicts}
     for rule in by_name.values():
         for name, (holding, _) in verdicts.items():
-            if rule.applies_to_queue(name):
+            if rule.applies_to_queue(name) if name else rule.applies_to_verdicts_of(view):
                 wanted |= {
                     (rule.name, name, level, each.code)
                     for level in rule.levels

@@ -15,6 +15,7 @@ from qmon.model.alerts.alert_rules import (
     RuleResult,
     evaluate_rule,
     evaluate_verdicts,
+    queue_verdicts,
     rules_for_target,
 )
 from qmon.model.config_reader import suggest_nearest
@@ -127,19 +128,14 @@ def check_target(
         about = [rule for rule in rules if rule.applies_to_queue(queue.name)]
         if queue.verdict.code == CANNOT_SEE:  # a rule about a figure does not hide this verdict
             about = [rule for rule in about if CANNOT_SEE in rule.verdicts]
-        verdicts = queue.verdicts or (queue.verdict,)
         found = [_problem_by_rule(rule, queue.name, partial(evaluate_rule, rule, queue), queue) for rule in about]
-        found = found if about else [_problem_by_verdict(queue.name, verdicts)]
+        found = found if about else [_problem_by_verdict(queue.name, queue_verdicts(queue))]
         problems += [problem for problem in found if problem is not None]
     for name in broker:
-        about = [rule for rule in rules if rule.applies_to_queue(name)]
-        found = [
-            _problem_by_rule(rule, name, partial(evaluate_verdicts, rule, of_broker[name]))
-            for rule in about
-            if rule.verdicts
-        ]
-        found = found if about else [_problem_by_verdict(name, of_broker[name])]
-        problems += [problem for problem in found if problem is not None]
+        problems += _problems_of(name, of_broker[name], [rule for rule in rules if rule.applies_to_queue(name)])
+    with_rule = [queue for queue in queues if any(rule.applies_to_queue(queue.name) for rule in rules)]
+    about = [rule for rule in rules if any(rule.applies_to_queue(queue.name) for queue in queues)]
+    problems += _problems_of("", view.server.verdicts, about if len(with_rule) == len(queues) else [])
     problems += [
         Problem(f.queue, CheckState.UNKNOWN if _is_refused(f) else CheckState.CRITICAL, f"{CANNOT_SEE}: {f.text}")
         for f in view.failures
@@ -180,6 +176,15 @@ def _problem_by_verdict(name: str, verdicts: Sequence[Verdict]) -> Problem | Non
         if state is not CheckState.OK:
             return Problem(name, state, f"{verdict.code}: {verdict.proof}")
     return None
+
+
+def _problems_of(name: str, verdicts: Sequence[Verdict], about: Sequence[AlertRule]) -> list[Problem]:
+    """Return the problems that the verdicts show by these rules, or without rules, by their severity."""
+    found = [
+        _problem_by_rule(rule, name, partial(evaluate_verdicts, rule, verdicts)) for rule in about if rule.verdicts
+    ]
+    found = found if about else [_problem_by_verdict(name, verdicts)]
+    return [problem for problem in found if problem is not None]
 
 
 def _problem_by_rule(

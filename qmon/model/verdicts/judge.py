@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 from qmon.model.defect_guard import DefectGuard
+from qmon.model.evidence import TargetVerdicts
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.formatting import duration
 from qmon.model.operation_records import Side
@@ -214,7 +215,12 @@ RULES: Final[tuple[Rule, ...]] = (
     STARVED,
     BEHIND,
 )
-_CODES: Final = frozenset(rule.code for rule in RULES)
+_RANKS: Final = {rule.code: rank for rank, rule in enumerate(RULES)}
+TARGET_RULES: Final = tuple(rule for rule in RULES if rule.of_target)
+QUEUE_RULES: Final = tuple(rule for rule in RULES if not rule.of_target)
+
+# The verdicts about the whole target.
+TARGET_CODES: Final = frozenset(rule.code for rule in TARGET_RULES)
 
 # Verdicts that the pop rate proves.
 _OF_POP_RATE: Final = (NO_CONSUMERS, NOT_CLAIMING, NO_POPS)
@@ -259,17 +265,34 @@ class EvidenceSpan:
 Spans = Mapping[str, EvidenceSpan]
 
 
+def judge_target(
+    context: RuleInput, now_at: float, spans: Spans, guard: DefectGuard
+) -> tuple[TargetVerdicts, dict[str, EvidenceSpan]]:
+    """Return the verdicts about the whole target, and the spans of their evidence so far.
+
+    ``context``: the evidence about the target, without a queue. The other arguments are those of ``judge_queue``.
+    """
+    found, unproved, seen = _find_evidence(TARGET_RULES, context, now_at, spans, guard)
+    faults = _faulty_codes(guard)
+    unread = _unread_codes(TARGET_RULES, context).union(faults)
+    seen = {**_lapsed_spans(_without_refuted(TARGET_RULES, spans, context), unread, now_at), **seen}
+    _drop_explained(found, unproved, seen)
+    undecided = unread.union(seen).difference(found)
+    return TargetVerdicts(found, unproved, undecided, dict(guard.reasons)), seen
+
+
 def judge_queue(
     context: RuleInput, now_at: float, spans: Spans, guard: DefectGuard | None = None
 ) -> tuple[tuple[Verdict, ...], dict[str, EvidenceSpan]]:
     """Return all verdicts whose evidence has lasted for the hold time, and the spans of evidence so far.
 
-    The result has at least one verdict, and the worst verdict is first. A verdict that merely follows from another
-    verdict is left out. Its hold time starts again when the other verdict is gone. A queue that was once proven healthy
-    is called healthy until critical evidence has lasted for its hold time, so that a lull is not reported as an
-    incident. A raised verdict keeps its start while its evidence is not read. While the pop rate is unknown for a few
-    polls, a verdict that it proves is shown with the age of its proof, for at most ``LULL_S`` seconds. The verdict also
-    keeps its start for ``LULL_S`` seconds without evidence, unless a poll refutes the verdict.
+    The result has at least one verdict, and the worst verdict is first. The verdicts about the whole target come from
+    ``context.target``. A verdict that merely follows from another verdict is left out. Its hold time starts again when
+    the other verdict is gone. A queue that was once proven healthy is called healthy until critical evidence has lasted
+    for its hold time, so that a lull is not reported as an incident. A raised verdict keeps its start while its
+    evidence is not read. While the pop rate is unknown for a few polls, a verdict that it proves is shown with the age
+    of its proof, for at most ``LULL_S`` seconds. The verdict also keeps its start for ``LULL_S`` seconds without
+    evidence, unless a poll refutes the verdict.
 
     Args:
         context: the current figures.
@@ -277,10 +300,47 @@ def judge_queue(
         spans: the spans returned for the previous poll.
         guard: runs each rule. A rule that raises an exception has no result, and the queue is not called healthy.
     """
-    seen: dict[str, EvidenceSpan] = {HEALTHY: spans[HEALTHY]} if HEALTHY in spans else {}
+    found, unproved, seen = _find_evidence(QUEUE_RULES, context, now_at, spans, guard)
+    if HEALTHY in spans:
+        seen[HEALTHY] = spans[HEALTHY]
+    judged = context.target.judged
+    found |= judged.holding
+    unproved |= judged.unproved
+    doubt, faults = missing_text(context), {**judged.faults, **(guard.reasons if guard is not None else {})}
+    is_troubled = any(each.severity >= Severity.WARNING for each in found.values())
+    unread = _unread_codes(QUEUE_RULES, context, known=not (doubt and is_troubled)).union(_faulty_codes(guard))
+    lapsed = _lapsed_spans(_without_refuted(QUEUE_RULES, spans, context), unread, now_at)
+    found.update(_kept_verdicts(context, lapsed, seen, now_at))
+    seen = {**lapsed, **seen}
+    _drop_explained(found, unproved, seen)
+    verdicts = sorted(found.values(), key=lambda verdict: (-verdict.severity, _RANKS[verdict.code]))
+    if verdicts and verdicts[0].severity >= Severity.WARNING:
+        return tuple(verdicts), seen
+    doubt = doubt or next((f"{part}: {why}" for part, why in faults.items()), "")
+    if unmoved := _unmoved_text(context):
+        span = seen[_UNMOVED] = _extend_span(spans, _UNMOVED, now_at, STILL_S)
+        doubt = doubt or (unmoved if span.raised or HEALTHY not in seen else "")
+    sign = max(unproved.values(), key=lambda verdict: (verdict.severity, -_RANKS[verdict.code]), default=None)
+    if sign is not None and (doubt or (sign.severity is Severity.CRITICAL and HEALTHY not in seen)):
+        doubt = f"{sign.proof}; {doubt}" if doubt else sign.proof
+    if doubt:
+        span = seen[CANNOT_TELL] = _extend_span(spans, CANNOT_TELL, now_at, 0.0)
+        key = "n" if _has_throttled_figure(context) else ""
+        verdicts.append(Verdict(CANNOT_TELL, doubt, Severity.NOTICE, span.first_at, key))
+        return tuple(verdicts), seen
+    if context.outflow_rate is not None or is_seen_empty(context):
+        seen.setdefault(HEALTHY, EvidenceSpan(now_at, now_at))
+    return tuple(verdicts or [_fine_verdict(context)]), seen
+
+
+def _find_evidence(
+    rules: Sequence[Rule], context: RuleInput, now_at: float, spans: Spans, guard: DefectGuard | None
+) -> tuple[dict[str, Verdict], dict[str, Verdict], dict[str, EvidenceSpan]]:
+    """Return the verdicts that hold, the verdicts whose evidence has not lasted long enough, and all spans."""
     found: dict[str, Verdict] = {}
     unproved: dict[str, Verdict] = {}
-    for rule in RULES:
+    seen: dict[str, EvidenceSpan] = {}
+    for rule in rules:
         find = partial(_evaluate_rule, rule, context, spans, now_at)
         evidence = find() if guard is None else guard.attempt(f"{_RULE}{rule.code}", find, lambda _: None)
         if evidence is None:
@@ -293,34 +353,18 @@ def judge_queue(
             left_s = span.first_at + rule.hold_s - now_at
             line = JudgeText.IF_THIS_LASTS.render(proof=raised.proof, verdict=rule.code, age=duration(left_s))
             unproved[rule.code] = Verdict(rule.code, line, rule.severity)
-    doubt, faults = missing_text(context), guard.reasons if guard is not None else {}
-    is_troubled = any(each.severity >= Severity.WARNING for each in found.values())
-    unread = _unread_codes(context, known=not (doubt and is_troubled))
-    unread = unread.union(part.removeprefix(_RULE) for part in faults)
-    lapsed = _lapsed_spans(_without_refuted(spans, context), unread, now_at)
-    found.update(_kept_verdicts(context, lapsed, seen, now_at))
-    seen = {**lapsed, **seen}
+    return found, unproved, seen
+
+
+def _faulty_codes(guard: DefectGuard | None) -> list[str]:
+    return [part.removeprefix(_RULE) for part in guard.reasons] if guard is not None else []
+
+
+def _drop_explained(found: dict[str, Verdict], unproved: dict[str, Verdict], seen: dict[str, EvidenceSpan]) -> None:
+    """Remove the verdicts that merely follow from a verdict that holds."""
     for code in {code for rule in RULES if rule.code in found for code in rule.explains}:
         for each in (found, unproved, seen):
             each.pop(code, None)
-    verdicts = sorted(found.values(), key=lambda verdict: -verdict.severity)
-    if verdicts and verdicts[0].severity >= Severity.WARNING:
-        return tuple(verdicts), seen
-    doubt = doubt or next((f"{part}: {why}" for part, why in faults.items()), "")
-    if unmoved := _unmoved_text(context):
-        span = seen[_UNMOVED] = _extend_span(spans, _UNMOVED, now_at, STILL_S)
-        doubt = doubt or (unmoved if span.raised or HEALTHY not in seen else "")
-    sign = max(unproved.values(), key=lambda verdict: verdict.severity, default=None)
-    if sign is not None and (doubt or (sign.severity is Severity.CRITICAL and HEALTHY not in seen)):
-        doubt = f"{sign.proof}; {doubt}" if doubt else sign.proof
-    if doubt:
-        span = seen[CANNOT_TELL] = _extend_span(spans, CANNOT_TELL, now_at, 0.0)
-        key = "n" if _has_throttled_figure(context) else ""
-        verdicts.append(Verdict(CANNOT_TELL, doubt, Severity.NOTICE, span.first_at, key))
-        return tuple(verdicts), seen
-    if context.outflow_rate is not None or is_seen_empty(context):
-        seen.setdefault(HEALTHY, EvidenceSpan(now_at, now_at))
-    return tuple(verdicts or [_fine_verdict(context)]), seen
 
 
 def _evaluate_rule(rule: Rule, context: RuleInput, spans: Spans, now_at: float) -> tuple[Verdict, EvidenceSpan] | None:
@@ -366,9 +410,9 @@ def _extend_span(spans: Spans, code: str, now_at: float, hold_s: float) -> Evide
     return EvidenceSpan(first_at, now_at, was_raised or now_at - first_at >= hold_s)
 
 
-def _without_refuted(spans: Spans, context: RuleInput) -> dict[str, EvidenceSpan]:
+def _without_refuted(rules: Sequence[Rule], spans: Spans, context: RuleInput) -> dict[str, EvidenceSpan]:
     """Return the spans, except those of verdicts that this poll refutes."""
-    refuted = {rule.code for rule in RULES if rule.code in spans and rule.refuted(context)}
+    refuted = {rule.code for rule in rules if rule.code in spans and rule.refuted(context)}
     return {code: span for code, span in spans.items() if code not in refuted}
 
 
@@ -393,21 +437,21 @@ def undecided_codes(context: RuleInput, verdicts: Sequence[Verdict], spans: Span
         spans: the spans that ``judge_queue`` returned for these figures.
     """
     known = not (verdicts[0].severity >= Severity.WARNING and missing_text(context))
-    open_codes = _unread_codes(context, known=known).union(spans.keys() - {HEALTHY, _UNMOVED})
-    return open_codes.difference(verdict.code for verdict in verdicts)
+    open_codes = _unread_codes(QUEUE_RULES, context, known=known).union(spans.keys() - {HEALTHY, _UNMOVED})
+    return open_codes.union(context.target.judged.undecided).difference(verdict.code for verdict in verdicts)
 
 
-def _unread_codes(context: RuleInput, *, known: bool) -> frozenset[str]:
-    """Return the codes of verdicts whose evidence was not read.
+def _unread_codes(rules: Sequence[Rule], context: RuleInput, *, known: bool = True) -> frozenset[str]:
+    """Return the codes of the verdicts of these rules whose evidence was not read.
 
     ``known``: true if the figures that the verdicts need are known, or the queue is called ``CANNOT_TELL``.
     """
     if context.rates_follow or not known:
-        return _CODES
+        return frozenset(rule.code for rule in rules)
     of_target = (each for each in (context.snapshot.failures if context.snapshot else ()) if not each.queue)
     failed = [each.probe for each in (*context.failures, *of_target)]
     return frozenset(
-        rule.code for rule in RULES if rule.unread(context) or any(is_probe_of(probe, rule.probes) for probe in failed)
+        rule.code for rule in rules if rule.unread(context) or any(is_probe_of(probe, rule.probes) for probe in failed)
     )
 
 

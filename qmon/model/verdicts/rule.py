@@ -158,6 +158,7 @@ class Rule:
             undecided.
         refuted: returns true if this poll shows the opposite or interrupts the hold time. The verdict is then over
             immediately, and returns only after its whole hold time.
+        of_target: true if the verdict is about the whole target. It is judged once for all queues.
     """
 
     code: str
@@ -170,6 +171,7 @@ class Rule:
     probes: tuple[str, ...] = ()
     unread: Condition = lambda _: False
     refuted: Condition = lambda _: False
+    of_target: bool = False
 
     def key_for(self, context: RuleInput) -> str:
         """Return the keys that fix the problem with this evidence, separated by spaces, or an empty text."""

@@ -143,6 +143,7 @@ LOG_FULL = Rule(
     keys={"3": holds_always},
     probes=("log",),
     unread=_is_unread("log"),
+    of_target=True,
 )
 LOG_FILLING = Rule(
     "log filling",
@@ -153,6 +154,7 @@ LOG_FILLING = Rule(
     keys={"3": holds_always},
     probes=("log",),
     unread=_is_unread("log"),
+    of_target=True,
 )
 
 
@@ -221,6 +223,7 @@ NOT_SYNCHRONIZING = Rule(
     keys={"3": holds_always},
     probes=("replication",),
     unread=_is_unread("replication"),
+    of_target=True,
 )
 
 
@@ -254,6 +257,7 @@ REPLICA_BEHIND = Rule(
     keys={"3": holds_always},
     probes=("replication",),
     unread=_is_unread("replication"),
+    of_target=True,
 )
 
 
@@ -298,6 +302,7 @@ TEMP_FILLING = Rule(
     keys={"3": holds_always},
     probes=("temp_space",),
     unread=_is_unread("temp_space"),
+    of_target=True,
 )
 
 
@@ -347,6 +352,7 @@ AT_LIMIT = Rule(
     keys={"3": holds_always},
     probes=("limits", "pool_limits"),
     unread=_is_unread("limits"),
+    of_target=True,
 )
 
 
@@ -372,6 +378,7 @@ KEPT_AWAKE = Rule(
     keys={"q": holds_always},
     probes=("service",),
     unread=_is_unread("service"),
+    of_target=True,
 )
 
 
@@ -423,4 +430,5 @@ FAILED_OVER = Rule(
     _failed_over_proof,
     cause=lambda context: context.target.failed_over.now if context.target.failed_over is not None else "",
     keys={"7": holds_always},
+    of_target=True,
 )

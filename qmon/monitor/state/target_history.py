@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from operator import attrgetter
 from typing import Final, Generic, TypeVar
 
+from qmon import log
 from qmon.model.baseline_bands import NO_BASELINES, Baselines
+from qmon.model.defect_guard import DefectGuard
 from qmon.model.evidence import Ghosts, TargetEvidence
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout
@@ -21,6 +24,8 @@ from qmon.model.server_start import is_same_start
 from qmon.model.sessions.clients import SessionIndex
 from qmon.model.snapshot import Snapshot
 from qmon.model.standby import standby_for
+from qmon.model.verdicts import RuleInput
+from qmon.model.verdicts.judge import EvidenceSpan, judge_target
 from qmon.model.verdicts.server_warnings import server_warnings
 from qmon.model.view import TargetView, View
 from qmon.model.waits.lock_chains import HeldQueueRows, build_lock_chains
@@ -76,6 +81,8 @@ class TargetHistory:
         self._broker = BrokerTrack()
         self._failover = FailoverTrack()
         self._plans = PlanTrack()
+        # The evidence of the verdicts about the whole target.
+        self._spans: dict[str, EvidenceSpan] = {}
         # How many rows and index entries of all queues became ghosts per second, as of the last poll.
         self._ghosted: float | None = None
 
@@ -85,9 +92,7 @@ class TargetHistory:
         self._waits.record_poll(snapshot, unbroken=unbroken)
         plans = self._plans.record_poll(snapshot)
         deadlocks = self._deadlocks.record_poll(snapshot, unbroken=unbroken)
-        server = replace(
-            self._server_view(snapshot, unbroken), plans=plans, outside=server_warnings(snapshot, deadlocks)
-        )
+        server = self._server_view(snapshot, unbroken)
         readings = TargetEvidence(
             waiting=self._waits.waits_over(RECENT_S),
             commits=self._recent_commits(),
@@ -97,6 +102,17 @@ class TargetHistory:
             plans={each.queue: each for each in plans},
             ghosts=self._ghosts(server.counters) if unbroken else None,
             baselines=self._baselines(),
+        )
+        guard = DefectGuard(partial(log.report_defect, once=True))
+        given = RuleInput(timeout_s=0.0, snapshot=snapshot, target=readings)
+        judged, self._spans = judge_target(given, snapshot.sampled_at, self._spans, guard)
+        readings = replace(readings, judged=judged)
+        server = replace(
+            server,
+            plans=plans,
+            outside=server_warnings(snapshot, deadlocks),
+            verdicts=tuple(sorted(judged.holding.values(), key=lambda verdict: -verdict.severity)),
+            undecided=judged.undecided,
         )
         queues, gone = [], gone_queues(snapshot)
         sessions = None if snapshot.clients is None else SessionIndex(snapshot.clients)
@@ -141,7 +157,7 @@ class TargetHistory:
             interval_s=snapshot.interval_s,
             server=server,
             queues=tuple(queues),
-            failures=tuple(f for f in snapshot.failures if f.queue not in names),
+            failures=(*(f for f in snapshot.failures if f.queue not in names), *guard.failures("")),
             span_s=span_s,
         )
 
