@@ -13,7 +13,7 @@ from qmon import log
 from qmon.engines.registry import engine_for
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.reasons import Reason
-from qmon.model.verdicts import RULES
+from qmon.model.verdicts.judge import QUEUE_RULES
 from qmon.monitor.catalog.column_zones import ZoneText
 from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.monitor.poll.queue_samples import QueueFiling
@@ -150,7 +150,7 @@ def _broken(work: Callable[..., object]) -> Callable[..., object]:
     return broken
 
 
-_STUCK: Final = next(rule for rule in RULES if rule.code == "stuck in progress")
+_STUCK: Final = next(rule for rule in QUEUE_RULES if rule.code == "stuck in progress")
 DEFECTS: Final = {
     "fault: samples": (QueueFiling, "samples_for"),
     "fault: view": (sample_figures, "done_figure"),
@@ -170,8 +170,8 @@ def test_an_exception_in_one_part_of_a_queue_is_its_reason_and_all_else_stays(
     log.forget_defects()
     owner, name = DEFECTS[part]
     if part.startswith("fault: rule"):
-        rules = tuple(replace(rule, proof=_broken(rule.proof)) if rule is _STUCK else rule for rule in RULES)  # type: ignore[arg-type]
-        monkeypatch.setattr(import_module("qmon.model.verdicts.judge"), "RULES", rules)
+        rules = tuple(replace(rule, proof=_broken(rule.proof)) if rule is _STUCK else rule for rule in QUEUE_RULES)  # type: ignore[arg-type]
+        monkeypatch.setattr(import_module("qmon.model.verdicts.judge"), "QUEUE_RULES", rules)
     elif isinstance(owner, dict):
         monkeypatch.setitem(owner, name, _broken(owner[name]))
     else:

@@ -154,5 +154,6 @@ def stacks() -> str:
 def said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Raise verdicts after a second at most. Other tests cover their hold times."""
     judge = import_module("qmon.model.verdicts.judge")  # the package also has a function of that name
-    rules = tuple(replace(rule, hold_s=min(rule.hold_s, 1.0)) for rule in judge.RULES)
-    monkeypatch.setattr(judge, "RULES", rules)
+    for name in ("QUEUE_RULES", "TARGET_RULES"):
+        rules = tuple(replace(rule, hold_s=min(rule.hold_s, 1.0)) for rule in getattr(judge, name))
+        monkeypatch.setattr(judge, name, rules)
