@@ -21,7 +21,7 @@ from qmon.pipeline.rollup.baseline_rollup import (
     with_target_zones,
     zones_by_target,
 )
-from qmon.pipeline.rollup.capacity import estimate_capacity
+from qmon.pipeline.rollup.capacity import NoForecastText, estimate_capacity
 
 pytestmark = pytest.mark.timeout(1200)
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -147,9 +147,9 @@ def test_a_zone_that_is_stated_counts_before_the_newest_that_was_recorded(spark:
     [
         ([10.0 + day for day in range(20)], 21.0, ""),
         ([60.0 + day for day in range(20)], 0.0, ""),
-        ([10.0] * 20, None, "pushes are not growing"),
-        ([10.0 + day / 1e6 for day in range(20)], None, "not within ten years"),
-        ([10.0] * 5, None, "not enough history: 5 of 14 days"),
+        ([10.0] * 20, None, NoForecastText.NO_GROWTH),
+        ([10.0 + day / 1e6 for day in range(20)], None, NoForecastText.FAR_AWAY),
+        ([10.0] * 5, None, NoForecastText.SHORT_HISTORY.render(days=5, needed=14)),
     ],
 )
 def test_a_straight_line_says_when_a_queue_is_outgrown(rates: list[float], left: float | None, why: str) -> None:

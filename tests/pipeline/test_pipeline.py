@@ -19,7 +19,7 @@ from qmon.pipeline.ingest.segment_intake import SegmentIntake
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.pipeline_texts import IntakeText, ReportText
 from qmon.pipeline.report.facts import ReportFacts, ReportRequest, gather_facts, skip_time_before_data
-from qmon.pipeline.report.headline import headline
+from qmon.pipeline.report.headline import HeadlineText, headline
 from qmon.pipeline.report.html import report_page
 from qmon.pipeline.report.period import Period
 from qmon.pipeline.report.report_formatting import duration_text, good_share_text, number_text, percent_text
@@ -28,7 +28,7 @@ from tests.pipeline import reference
 from tests.pipeline.comparing import START, compared, run
 from tests.pipeline.pages import Page, incident_cells, queue_cells
 from tests.pipeline.recordings import Watched, rows, strange_lines
-from tests.wordings import pattern
+from tests.wordings import has, pattern
 
 WEEK_S = 7 * 86400
 pytestmark = pytest.mark.timeout(1200)  # half a minute if Spark has a processor to itself
@@ -160,11 +160,14 @@ def first_words(facts: ReportFacts, told: list[dict[str, Any]], whole: dict[tupl
     share = 1 - sum(seconds for seconds, _ in lost.values()) / sum(row["seconds"] for row in whole.values())
     longest = max(told, key=lambda row: min(row["end_at"], period.end) - max(row["start_at"], period.start))
     text = headline(facts)
-    assert (
-        f"were healthy for {good_share_text(share)} of the time watched, "
-        f"with {len(told)} incidents; the longest incident: " in text
+    assert has(
+        text,
+        HeadlineText.HEALTHY_FOR,
+        share=good_share_text(share),
+        incidents=HeadlineText.INCIDENTS.render(count=len(told)),
     )
-    assert f"{longest['target']} · {longest['queue']}, {longest['cause']}, for " in text
+    queue = f"{longest['target']} · {longest['queue']}"
+    assert has(text, HeadlineText.LONGEST_INCIDENT, queue=queue, cause=longest["cause"])
 
 
 def standing(facts: ReportFacts, expected: list[dict[str, Any]], hours: dict[tuple[str, str, float], Any]) -> None:

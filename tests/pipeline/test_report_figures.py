@@ -16,16 +16,17 @@ from qmon.config.slo import Objective
 from qmon.model.baseline_bands import Baseline, Baselines
 from qmon.pipeline.report.axis import WIDTH, Axis, scale_values
 from qmon.pipeline.report.facts import choose_queues
-from qmon.pipeline.report.headline import headline, healthy_share, things_to_look_at
+from qmon.pipeline.report.headline import HeadlineText, LookText, headline, healthy_share, things_to_look_at
 from qmon.pipeline.report.period import Coverage, Period, Trouble, coverage_by_target, trouble_by_queue
 from qmon.pipeline.report.report_formatting import change_text, good_share_text
 from qmon.pipeline.report.service_levels import Level, sort_by_budget
-from qmon.pipeline.report.tables import level_table
-from qmon.pipeline.report.unusual_hours import SUMS, find_unusual_hours
-from qmon.pipeline.rollup.capacity import GrowthTrend, estimate_capacity
+from qmon.pipeline.report.tables import TableText, level_table
+from qmon.pipeline.report.unusual_hours import SUMS, UnusualText, find_unusual_hours
+from qmon.pipeline.rollup.capacity import GrowthTrend, NoForecastText, estimate_capacity
 from tests.pipeline import reference
 from tests.pipeline.comparing import START
 from tests.pipeline.pages import TARGET, hostile_facts
+from tests.wordings import has
 
 HOUR = 3600.0
 MONDAY = datetime.fromisoformat("2026-11-16T00:00:00+00:00").timestamp()
@@ -73,7 +74,11 @@ def test_a_budget_is_the_share_of_watched_time_that_may_be_bad() -> None:
     assert half.goal == "oldest < 2m for 99 % of 7d"
     assert not half.has_enough_data and level(4 * 86400.0, 0.0).has_enough_data
     facts = replace(hostile_facts(), levels=(half, unseen, level(4 * 86400.0, 0.0)))
-    assert [row[4].text for row in level_table(facts).rows] == ["met, too little data", "not known", "met"]
+    assert [row[4].text for row in level_table(facts).rows] == [
+        TableText.TOO_LITTLE_DATA.render(state="met"),
+        "not known",
+        "met",
+    ]
 
 
 def test_a_run_tells_when_open_segments_are_sealed(tmp_path: Path) -> None:
@@ -149,9 +154,9 @@ def test_hours_in_a_row_on_one_side_are_one_stretch_told_by_the_worst() -> None:
     ]
     found = find_unusual_hours(usual, "shop", "orders", rows)
     assert [((each.start - MONDAY) / HOUR, (each.end - MONDAY) / HOUR, each.description) for each in found] == [
-        (1.0, 4.0, "ready 8 times the usual"),
-        (6.0, 7.0, "ready 5 times the usual"),
-        (5.0, 6.0, "ready 0.20 times the usual"),
+        (1.0, 4.0, UnusualText.TIMES_USUAL.render(figure="ready", ratio="8")),
+        (6.0, 7.0, UnusualText.TIMES_USUAL.render(figure="ready", ratio="5")),
+        (5.0, 6.0, UnusualText.TIMES_USUAL.render(figure="ready", ratio="0.20")),
     ]
 
 
@@ -172,8 +177,8 @@ def test_the_band_around_growth_is_where_its_ends_reach_the_best_hour() -> None:
     )
     noisy = estimate_capacity(200.0, [(n, 50 + 0.01 * n + rng.gauss(0, 20)) for n in range(21)])
     assert noisy.outgrown_days is None and noisy.why in (
-        "the days differ more than pushes grow",
-        "pushes are not growing",
+        NoForecastText.UNCERTAIN,
+        NoForecastText.NO_GROWTH,
     )
 
 
@@ -182,8 +187,12 @@ def test_the_headline_says_how_the_time_was() -> None:
     lost = sum(each.seconds for each in facts.trouble.values())
     assert healthy_share(facts) == pytest.approx(1 - lost / facts.watched_s)
     text = headline(facts)
-    assert text.startswith(
-        f"19 queues were healthy for {good_share_text(healthy_share(facts))} of the time watched, with 12 incidents; "
+    assert has(
+        text,
+        HeadlineText.HEALTHY_FOR,
+        queues=HeadlineText.QUEUES.render(count=19),
+        share=good_share_text(healthy_share(facts)),
+        incidents=HeadlineText.INCIDENTS.render(count=12),
     )
     one = replace(
         facts,
@@ -194,14 +203,19 @@ def test_the_headline_says_how_the_time_was() -> None:
         trouble={(TARGET, "orders"): Trouble(300.0, 1)},
         targets=(Coverage(TARGET, 21600.0, 1.0),),
     )
-    assert headline(one) == (
-        "orders was healthy for 98.6 % of the time watched, with one incident: orders, consumers fall behind, for "
-        "5 m 00 s from Sat 24 Oct 23:44."
+    assert headline(one) == HeadlineText.HEALTHY_FOR.render(
+        queues="orders",
+        were="was",
+        share="98.6 %",
+        incidents=HeadlineText.ONE_INCIDENT,
+        longest=HeadlineText.THE_INCIDENT.render(
+            queue="orders", cause="consumers fall behind", duration="5 m 00 s", start="Sat 24 Oct 23:44"
+        ),
     )
     calm = replace(one, incidents=(), trouble={}, levels=(), queues=(replace(one.queues[0], unusual=()),))
-    assert headline(calm) == "orders was healthy during all of the time watched."
+    assert headline(calm) == HeadlineText.ALWAYS_HEALTHY.render(queues="orders", were="was")
     assert healthy_share(calm) == 1.0
-    assert "not watched" in headline(replace(calm, watched_s=0.0))
+    assert has(headline(replace(calm, watched_s=0.0)), HeadlineText.NOT_WATCHED)
 
 
 def test_things_to_look_at_are_of_several_kinds_and_no_queue_twice() -> None:
@@ -211,8 +225,8 @@ def test_things_to_look_at_are_of_several_kinds_and_no_queue_twice() -> None:
     assert len({(each.target, each.queue) for each in found}) == 3
     worst = max(facts.levels, key=lambda each: each.bad_s)
     assert facts.levels[found[0].place] == worst
-    assert found[0].text == (
-        f"{TARGET} · {worst.queue}: oldest < 2m for 99 % of 28d was missed: 97.8 %, 4 m 00 s over the error budget"
+    assert found[0].text == LookText.MISSED.render(
+        queue=f"{TARGET} · {worst.queue}", goal="oldest < 2m for 99 % of 28d", share="97.8 %", over="4 m 00 s"
     )
     calm = replace(facts, levels=(), incidents=(), trouble={}, targets=())
     quiet = replace(calm, queues=tuple(replace(q, unusual=(), before=None) for q in facts.queues))

@@ -17,6 +17,37 @@ from qmon.pipeline.report.report_formatting import (
     good_share_text,
     percent_text,
 )
+from qmon.pipeline.report.tables import outgrown_text
+from qmon.texts import Text
+
+
+class HeadlineText(Text):
+    """The first sentences of a report. ``were``: ``was`` or ``were``, as the queues need it."""
+
+    QUEUES = "{count:,} queues"
+    NOT_WATCHED = "{queues} {were} not watched for long enough."
+    ALWAYS_HEALTHY = "{queues} {were} healthy during all of the time watched."
+    HEALTHY_FOR = "{queues} {were} healthy for {share} of the time watched, with {incidents}{longest}."
+    ONE_INCIDENT = "one incident"
+    INCIDENTS = "{count:,} incidents"
+    THE_INCIDENT = ": {queue}, {cause}, for {duration} from {start}"
+    LONGEST_INCIDENT = "; the longest incident: {queue}, {cause}, for {duration} from {start}"
+    PARTLY_WATCHED = " Only {share} of the period was watched."
+
+
+class LookText(Text):
+    """Things to look at first."""
+
+    MISSED = "{queue}: {goal} was missed: {share}, {over} over the error budget"
+    BUDGET_LOW = "{queue}: {goal}: {left} of the error budget is left and lasts {duration} at the last day's rate"
+    INCIDENT = "{queue}: {cause} for {duration} from {start}"
+    ONE_OF_INCIDENTS = "{incident}, one of {count:,} incidents, {duration} in total"
+    OUTGROWN = "{queue}: pushes are growing and reach the pop rate of the best hour {time}"
+    WATCHED = "{target} was watched for {share} of the time"
+    LONGEST_GAP = "{watched}; the longest gap is {duration} from {start}"
+    UNUSUAL = "{queue}: {description}, for {duration} from {start}"
+    OLDER = "{queue}: the p95 age is {now}, was {before} before ({change})"
+
 
 MAX_THINGS: Final = 3
 
@@ -63,24 +94,29 @@ def headline(facts: ReportFacts) -> str:
     count = len(facts.queues) + facts.left_out
     names = [each.queue for each in facts.queues]
     share = healthy_share(facts)
-    who = _joined_names(names) if count <= _MAX_NAMED else f"{count:,} queues"
-    be = "was" if count == 1 else "were"
+    queues = _joined_names(names) if count <= _MAX_NAMED else HeadlineText.QUEUES.render(count=count)
+    were = "was" if count == 1 else "were"
     if share is None:
-        return f"{who} {be} not watched for long enough."
+        return HeadlineText.NOT_WATCHED.render(queues=queues, were=were)
     if not facts.trouble:
-        return f"{who} {be} healthy during all of the time watched.{_unwatched_text(facts)}"
+        return HeadlineText.ALWAYS_HEALTHY.render(queues=queues, were=were) + _unwatched_text(facts)
     number = sum(each.incidents for each in facts.trouble.values())
-    told = "one incident" if number == 1 else f"{number:,} incidents"
     longest = max(facts.incidents, key=lambda row: _lasted_s(facts, row), default=None)
-    text = f"{who} {be} healthy for {good_share_text(share)} of the time watched, with {told}"
-    if longest is not None:
-        which = ": " if number == 1 else "; the longest incident: "
-        lasted, at = (
-            duration_text(_lasted_s(facts, longest)),
-            day_time_text(max(longest["start_at"], facts.period.start)),
-        )
-        text += f"{which}{queue_name(facts, _queue_key(longest))}, {longest['cause']}, for {lasted} from {at}"
-    return f"{text}.{_unwatched_text(facts)}"
+    text = HeadlineText.HEALTHY_FOR.render(
+        queues=queues,
+        were=were,
+        share=good_share_text(share),
+        incidents=HeadlineText.ONE_INCIDENT if number == 1 else HeadlineText.INCIDENTS.render(count=number),
+        longest=""
+        if longest is None
+        else (HeadlineText.THE_INCIDENT if number == 1 else HeadlineText.LONGEST_INCIDENT).render(
+            queue=queue_name(facts, _queue_key(longest)),
+            cause=longest["cause"],
+            duration=duration_text(_lasted_s(facts, longest)),
+            start=day_time_text(max(longest["start_at"], facts.period.start)),
+        ),
+    )
+    return text + _unwatched_text(facts)
 
 
 def queue_name(facts: ReportFacts, key: Key) -> str:
@@ -115,15 +151,14 @@ def things_to_look_at(facts: ReportFacts) -> tuple[Thing, ...]:
 def _level_things(facts: ReportFacts) -> Iterator[Thing]:
     for place, each in enumerate(facts.levels):
         left, burn = each.budget_left, each.burn_rate
-        who = f"{queue_name(facts, (each.target, each.queue))}: {each.goal}"
+        queue = queue_name(facts, (each.target, each.queue))
         if left is not None and left < 0:
             over = duration_text(round(each.bad_s - each.budget_s, 3))
-            text = f"{who} was missed: {good_share_text(each.share)}, {over} over the error budget"
+            text = LookText.MISSED.render(queue=queue, goal=each.goal, share=good_share_text(each.share), over=over)
             yield Thing("level", text, each.target, each.queue, place)
         elif left is not None and burn and (lasts_s := left / burn * each.objective.window_s) < _BUDGET_SHORT_S:
-            text = (
-                f"{who}: {percent_text(left)} of the error budget is left and lasts {duration_text(lasts_s)} at "
-                "the last day's rate"
+            text = LookText.BUDGET_LOW.render(
+                queue=queue, goal=each.goal, left=percent_text(left), duration=duration_text(lasts_s)
             )
             yield Thing("level", text, each.target, each.queue, place)
 
@@ -139,36 +174,40 @@ def _incident_things(facts: ReportFacts) -> Iterator[Thing]:
     for key, rows in worst:
         place, row = max(rows, key=lambda each: (each[1]["severity"], _lasted_s(facts, each[1])))
         at, lasted = day_time_text(max(row["start_at"], facts.period.start)), duration_text(_lasted_s(facts, row))
-        text = f"{queue_name(facts, key)}: {row['cause']} for {lasted} from {at}"
+        text = LookText.INCIDENT.render(queue=queue_name(facts, key), cause=row["cause"], duration=lasted, start=at)
         if (count := facts.trouble[key].incidents) > 1:
-            text += f", one of {count:,} incidents, {duration_text(facts.trouble[key].seconds)} in total"
+            total = duration_text(facts.trouble[key].seconds)
+            text = LookText.ONE_OF_INCIDENTS.render(incident=text, count=count, duration=total)
         yield Thing("incident", text, *key, place)
 
 
 def _capacity_things(facts: ReportFacts) -> Iterator[Thing]:
     soon = [q for q in facts.queues if q.capacity.outgrown_days is not None and q.capacity.outgrown_days <= _SOON_DAYS]
     for q in sorted(soon, key=lambda queue: (queue.capacity.outgrown_days or 0.0, queue.key)):
-        can = q.capacity
-        when = f"in {can.outgrown_days:,.0f} days ({can.earliest_days:,.0f} to {can.latest_days:,.0f})"
-        text = f"{queue_name(facts, q.key)}: pushes are growing and reach the pop rate of the best hour"
-        text += f" {when}" if can.outgrown_days else " now"
+        text = LookText.OUTGROWN.render(queue=queue_name(facts, q.key), time=outgrown_text(q))
         yield Thing("capacity", text, *q.key)
 
 
 def _coverage_things(facts: ReportFacts) -> Iterator[Thing]:
     for each in facts.targets:
         if each.share < _WATCHED_SHARE:
-            text = f"{each.target} was watched for {good_share_text(each.share)} of the time"
+            text = LookText.WATCHED.render(target=each.target, share=good_share_text(each.share))
             if each.gap_at is not None:
-                text += f"; the longest gap is {duration_text(each.gap_s)} from {day_time_text(each.gap_at)}"
+                text = LookText.LONGEST_GAP.render(
+                    watched=text, duration=duration_text(each.gap_s), start=day_time_text(each.gap_at)
+                )
             yield Thing("coverage", text, each.target)
 
 
 def _unusual_things(facts: ReportFacts) -> Iterator[Thing]:
     found = [q.unusual[0] for q in facts.queues if q.unusual]
     for each in sorted(found, key=lambda each: (-each.distance, each.target, each.queue)):
-        who, lasted = queue_name(facts, (each.target, each.queue)), duration_text(each.end - each.start)
-        text = f"{who}: {each.description}, for {lasted} from {day_time_text(each.start)}"
+        text = LookText.UNUSUAL.render(
+            queue=queue_name(facts, (each.target, each.queue)),
+            description=each.description,
+            duration=duration_text(each.end - each.start),
+            start=day_time_text(each.start),
+        )
         yield Thing("unusual", text, each.target, each.queue)
 
 
@@ -181,9 +220,11 @@ def _change_things(facts: ReportFacts) -> Iterator[Thing]:
     for ratio, q in sorted(ages, key=lambda each: (-each[0], each[1].key)):
         if ratio >= _WORSE_RATIO and q.before is not None:
             now, then = q.whole["oldest_p95"], q.before["oldest_p95"]
-            text = (
-                f"{queue_name(facts, q.key)}: the p95 age is {duration_text(now)}, was "
-                f"{duration_text(then)} before ({change_text(now, then)})"
+            text = LookText.OLDER.render(
+                queue=queue_name(facts, q.key),
+                now=duration_text(now),
+                before=duration_text(then),
+                change=change_text(now, then),
             )
             yield Thing("change", text, *q.key)
 
@@ -192,7 +233,7 @@ def _unwatched_text(facts: ReportFacts) -> str:
     """Return a sentence about the share of time watched, or an empty text if nearly all of the time was watched."""
     length = (facts.period.end - facts.period.start) * len(facts.targets)
     share = sum(each.seconds for each in facts.targets) / length if length else 1.0
-    return f" Only {good_share_text(share)} of the period was watched." if share < _WATCHED_SHARE else ""
+    return HeadlineText.PARTLY_WATCHED.render(share=good_share_text(share)) if share < _WATCHED_SHARE else ""
 
 
 def _lasted_s(facts: ReportFacts, row: Row) -> float:

@@ -24,6 +24,26 @@ from qmon.pipeline.report.period import Key, Row
 from qmon.pipeline.report.report_formatting import change_text, day_time_text, duration_text, number_text
 from qmon.pipeline.report.svg import Marks, PlotLines, Shade, axis_labels, day_lines, moment_line, plot_svg, shade_svg
 from qmon.pipeline.report.tables import INCIDENT, QUEUE, Cell, ReportTable, report_tables, worst_table
+from qmon.texts import Text
+
+
+class PageText(Text):
+    """Sentences that only the page contains."""
+
+    LOOK_AT = "Look at:"
+    MOVED = "{pushed} pushed, {popped} popped in {duration} of watching."
+    BEST_HOUR = "Best hour: {rate} popped/s. {outlook}"
+    COMPARED = "Compared with the previous period: pushes {pushes}, pops {pops}, p95 age {age}."
+    PLOT_FLOW = "Messages per second"
+    PLOT_READY = "Messages ready"
+    PLOT_AGE = "Age of the oldest ready message"
+    PLOT_IN_PROGRESS = "Messages in progress"
+    PLOT_GROWTH = "Pushes per second by day, and pops of the best hour"
+    INCIDENT = "{cause}, {duration} from {start}"
+    NOTHING = "No incidents and no operations."
+    ONE_OTHER = "One other queue had no incidents and no operations."
+    OTHERS = "{count:,} other queues had no incidents and no operations."
+
 
 _NUMBER: Final = re.compile(
     r"\b\d[\d.,]*(?: (?:[dhms%]|\d\d)(?!\w))+|\b[A-Z][a-z]{2} \d{1,2} [A-Z][a-z]{2} \d\d:\d\d\b"
@@ -42,7 +62,7 @@ def report_page(facts: ReportFacts) -> str:
         items = "".join(
             f'<li><a href="#{_anchor_for(each, anchors)}">{_escape_unbroken(each.text)}</a></li>' for each in look
         )
-        body.append(f'<p class="soft">Look at:</p><ol>{items}</ol>')
+        body.append(f'<p class="soft">{PageText.LOOK_AT}</p><ol>{items}</ol>')
     body += ['<h2 id="time">Incidents over time</h2>', timeline_html(facts, anchors)]
     body += [_table_html(each, anchors) for each in report_tables(facts)]
     for target, queues in groupby(sorted(facts.queues, key=lambda queue: queue.target), key=lambda queue: queue.target):
@@ -78,16 +98,20 @@ def _anchor_for(thing: Thing, anchors: Mapping[Key, str]) -> str:
 def _queue_section(queue_facts: QueueFacts, facts: ReportFacts, anchor: str) -> str:
     whole, before = queue_facts.whole, queue_facts.before
     lines = [
-        f"{number_text(whole['pushed'])} pushed, {number_text(whole['popped'])} popped in "
-        f"{duration_text(whole['seconds'])} of watching.",
-        f"Best hour: {number_text(queue_facts.capacity.sustained)} popped/s. {outlook_text(queue_facts)}",
+        PageText.MOVED.render(
+            pushed=number_text(whole["pushed"]),
+            popped=number_text(whole["popped"]),
+            duration=duration_text(whole["seconds"]),
+        ),
+        PageText.BEST_HOUR.render(rate=number_text(queue_facts.capacity.sustained), outlook=outlook_text(queue_facts)),
     ]
     if before is not None:
         lines.append(
-            "Compared with the previous period: "
-            f"pushes {change_text(flow_rate(whole, 'pushed'), flow_rate(before, 'pushed'))}, "
-            f"pops {change_text(flow_rate(whole, 'popped'), flow_rate(before, 'popped'))}, "
-            f"p95 age {change_text(whole['oldest_p95'], before['oldest_p95'])}."
+            PageText.COMPARED.render(
+                pushes=change_text(flow_rate(whole, "pushed"), flow_rate(before, "pushed")),
+                pops=change_text(flow_rate(whole, "popped"), flow_rate(before, "popped")),
+                age=change_text(whole["oldest_p95"], before["oldest_p95"]),
+            )
         )
     text = "".join(f"<p>{_escape_unbroken(line)}</p>" for line in lines)
     worst = _table_html(worst_table(queue_facts), {}, "h4") if queue_facts.worst else ""
@@ -113,25 +137,27 @@ def _plot_figures(queue_facts: QueueFacts, facts: ReportFacts) -> str:
     axis, marks = axis_for(facts), timeline_marks_for(queue_facts, facts)
     drawn = (
         PlotLines(
-            "Messages per second",
+            PageText.PLOT_FLOW,
             (("pushed", points("pushed")), ("popped", points("popped"))),
             number_text,
             band=usual("push_rate"),
         ),
         PlotLines(
-            "Messages ready",
+            PageText.PLOT_READY,
             (("mean", points("ready")), ("highest", points("ready_max"))),
             number_text,
             band=usual("ready"),
         ),
         PlotLines(
-            "Age of the oldest ready message",
+            PageText.PLOT_AGE,
             (("mean", points("oldest")), ("highest", points("oldest_max"))),
             duration_text,
             ages=True,
             band=usual("oldest_s"),
         ),
-        PlotLines("Messages in progress", (("mean", points("in_progress")),), number_text, band=usual("in_progress")),
+        PlotLines(
+            PageText.PLOT_IN_PROGRESS, (("mean", points("in_progress")),), number_text, band=usual("in_progress")
+        ),
     )
     trend = _growth_plot(queue_facts)
     return f'<div class="plots">{"".join(plot_svg(each, axis, marks) for each in drawn)}{trend}</div>'
@@ -150,7 +176,7 @@ def _growth_plot(queue_facts: QueueFacts) -> str:
     pushed = {day * _DAY_S: value for day, value in queue_facts.days}
     best = dict.fromkeys(line, can.sustained)
     drawn = PlotLines(
-        "Pushes per second by day, and pops of the best hour",
+        PageText.PLOT_GROWTH,
         (("pushed", pushed), ("best hour", best)),
         number_text,
         band={at: (max(0.0, low), high) for at, (_, low, high) in line.items()},
@@ -251,10 +277,8 @@ def timeline_marks_for(queue_facts: QueueFacts, facts: ReportFacts) -> Marks:
     for place, row in enumerate(facts.incidents):
         if (row["target"], row["queue"]) == queue_facts.key:
             style = "crit" if row["severity"] >= _CRITICAL else "warn"
-            title = (
-                f"{row['cause']}, {duration_text(row['end_at'] - row['start_at'])} from "
-                f"{day_time_text(row['start_at'])}"
-            )
+            lasted, at = duration_text(row["end_at"] - row["start_at"]), day_time_text(row["start_at"])
+            title = PageText.INCIDENT.render(cause=row["cause"], duration=lasted, start=at)
             shades.append(Shade(row["start_at"], row["end_at"], style, title, f"incident-{place}"))
     done = [
         (row["started_at"], _operation_title(row)) for row in facts.operations if _is_on_queue(row, queue_facts.key)
@@ -286,18 +310,12 @@ def timeline_html(facts: ReportFacts, anchors: Mapping[Key, str]) -> str:
             f' role="img" aria-label="{escape(q.queue, quote=True)}">{"".join(drawn)}</svg>'
         )
     if not rows:
-        return '<p class="soft">No incidents and no operations.</p>'
+        return f'<p class="soft">{PageText.NOTHING}</p>'
     legend = "".join(
         f'<span class="k k{style}">{text}</span>'
         for style, text in (("warn", "warning"), ("crit", "critical"), ("op", "operation"), ("off", "not watched"))
     )
-    more = (
-        f"{quiet:,} other queues had no incidents and no operations."
-        if quiet > 1
-        else "One other queue had no incidents and no operations."
-        if quiet
-        else ""
-    )
+    more = PageText.OTHERS.render(count=quiet) if quiet > 1 else str(PageText.ONE_OTHER) if quiet else ""
     return (
         f'<p class="soft">{legend}</p><div class="time">{"".join(rows)}'
         f'<div></div><div class="below">{axis_labels(axis)}</div></div><p class="soft">{more}</p>'

@@ -17,6 +17,30 @@ from qmon.pipeline.report.report_formatting import (
     percent_text,
 )
 from qmon.pipeline.report.unusual_hours import UnusualStretch
+from qmon.texts import Text
+
+
+class TableText(Text):
+    """Notes below the headings of tables, and sentences in cells."""
+
+    LEVELS = (
+        "Each share is a share of the watched time. The error budget is the time for which the limit may be exceeded. "
+        "At a burn rate of 1, the budget lasts exactly as long as the window. "
+        "Too little data: less than half of the window was watched."
+    )
+    TOO_LITTLE_DATA = "{state}, too little data"
+    BEFORE = "Compared with the previous {duration}, from {start}."
+    UNUSUAL = "In these hours, the hourly mean was outside the usual band for the hour of the week."
+    CAPACITY = (
+        "Growth is a straight line fitted to whole days; the range in parentheses has 95 % confidence. A queue that "
+        "ran empty can pop more than its best hour."
+    )
+    COVERAGE = "Gaps shorter than one hour are not listed."
+    BAD = "These lines do not count in any figure. The table bad of the lake contains each of them."
+    ALSO = "also {verdicts}"
+    NOW = "now"
+    IN_DAYS = "in {days:,.0f} days ({earliest:,.0f} to {latest:,.0f})"
+
 
 QUEUE: Final = "queue"
 INCIDENT: Final = "incident"
@@ -74,7 +98,7 @@ def level_table(facts: ReportFacts) -> ReportTable:
         asked = each.objective
         state = {True: "met", False: "missed", None: "not known"}[each.is_met]
         if each.is_met is not None and not each.has_enough_data:
-            state += ", too little data"
+            state = TableText.TOO_LITTLE_DATA.render(state=state)
         left = None if each.budget_left is None else round(each.budget_s - each.bad_s, 3)
         rows.append(
             (
@@ -102,11 +126,7 @@ def level_table(facts: ReportFacts) -> ReportTable:
         "burn rate, last day",
         "watched",
     )
-    note = (
-        "Each share is a share of the watched time. The error budget is the time for which the limit may be exceeded. "
-        "At a burn rate of 1, the budget lasts exactly as long as the window. "
-        "Too little data: less than half of the window was watched."
-    )
+    note = TableText.LEVELS.render()
     return ReportTable("Service levels", "levels", headings, tuple(rows), (0, 1, 2, 3, 4), note=note, rows_are=QUEUE)
 
 
@@ -183,8 +203,8 @@ def change_table(facts: ReportFacts) -> ReportTable:
     )
     rows = tuple(_change_row(q, q.before, facts) for q in facts.queues if q.before is not None)
     before = facts.period.previous_period()
-    note = (
-        f"Compared with the previous {duration_text(before.end - before.start)}, from {moment_text(before.start)[:16]}."
+    note = TableText.BEFORE.render(
+        duration=duration_text(before.end - before.start), start=moment_text(before.start)[:16]
     )
     return ReportTable("Compared with the previous period", "before", headings, rows, (0, 1), note=note, rows_are=QUEUE)
 
@@ -215,7 +235,7 @@ def unusual_table(facts: ReportFacts) -> ReportTable:
     """Return the table of unusual hours: one row per run of hours, the run farthest outside its band first."""
     found = sorted((each for q in facts.queues for each in q.unusual), key=lambda each: -each.distance)
     headings = ("target", "queue", "from, UTC", "lasted", "what", "worst hour", "usually", "hour of the week")
-    note = "In these hours, the hourly mean was outside the usual band for the hour of the week."
+    note = TableText.UNUSUAL.render()
     return ReportTable(
         "Unusual hours",
         "unusual",
@@ -255,7 +275,8 @@ def incident_table(facts: ReportFacts) -> ReportTable:
 def _incident_row(row: Row) -> tuple[Cell, ...]:
     done = [f"{each['kind']} {each['state']} by {each['by']}" for each in row["operations"]]
     others = [code for code in row["codes"] if code != row["cause"]]
-    text = "; ".join(filter(None, [row["proof"], f"also {', '.join(others)}" if others else "", *done]))
+    also = TableText.ALSO.render(verdicts=", ".join(others)) if others else ""
+    text = "; ".join(filter(None, [row["proof"], also, *done]))
     return (
         Cell(moment_text(row["start_at"]), row["start_at"]),
         _seconds_cell(row["end_at"] - row["start_at"]),
@@ -299,10 +320,7 @@ def capacity_table(facts: ReportFacts) -> ReportTable:
         )
         for q in facts.queues
     )
-    note = (
-        "Growth is a straight line fitted to whole days; the range in parentheses has 95 % confidence. A queue that "
-        "ran empty can pop more than its best hour."
-    )
+    note = TableText.CAPACITY.render()
     return ReportTable("Capacity", "capacity", headings, rows, (0, 1, 5), 5, note=note, rows_are=QUEUE)
 
 
@@ -316,8 +334,8 @@ def outgrown_text(queue_facts: QueueFacts) -> str:
     if can.outgrown_days is None or can.earliest_days is None or can.latest_days is None:
         return can.why
     if not can.outgrown_days:
-        return "now"
-    return f"in {can.outgrown_days:,.0f} days ({can.earliest_days:,.0f} to {can.latest_days:,.0f})"
+        return TableText.NOW.render()
+    return TableText.IN_DAYS.render(days=can.outgrown_days, earliest=can.earliest_days, latest=can.latest_days)
 
 
 def coverage_table(facts: ReportFacts) -> ReportTable:
@@ -333,7 +351,7 @@ def coverage_table(facts: ReportFacts) -> ReportTable:
         for each in facts.targets
     )
     headings = ("target", "watched", "time watched", "longest gap", "from, UTC")
-    return ReportTable("Coverage", "coverage", headings, rows, (0,), note="Gaps shorter than one hour are not listed.")
+    return ReportTable("Coverage", "coverage", headings, rows, (0,), note=TableText.COVERAGE.render())
 
 
 def wait_table(facts: ReportFacts) -> ReportTable:
@@ -378,7 +396,7 @@ def bad_table(facts: ReportFacts) -> ReportTable:
         for row in facts.bad
     )
     headings = ("target", "reason", "lines", "first day", "last day")
-    note = "These lines do not count in any figure. The table bad of the lake contains each of them."
+    note = TableText.BAD.render()
     return ReportTable("Unusable lines", "bad", headings, rows, (0, 1, 3, 4), 1, note=note)
 
 

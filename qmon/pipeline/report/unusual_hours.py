@@ -9,6 +9,15 @@ from typing import Any, Final
 from qmon.model.baseline_bands import Anomaly, Baselines
 from qmon.model.queue_figures import BANDED_FIGURES
 from qmon.pipeline.report.report_formatting import duration_text, number_text
+from qmon.texts import Text
+
+
+class UnusualText(Text):
+    """Descriptions of unusual hours."""
+
+    TIMES_USUAL = "{figure} {ratio} times the usual"
+    USUALLY = "{figure} {value}, usually {usual}"
+
 
 HOUR_S: Final = 3600.0
 
@@ -46,8 +55,9 @@ class UnusualStretch:
         """Describe the hours: ``pushes 3.1 times the usual``; without a ratio ``pushes 12 a second, usually 0``."""
         times, what = self.worst.ratio, FIGURE_NAMES[self.worst.figure]
         if times is not None:
-            return f"{what} {number_text(times)} times the usual"
-        return f"{what} {self.value_text(self.worst.value)}, usually {self.value_text(self.worst.band.median)}"
+            return UnusualText.TIMES_USUAL.render(figure=what, ratio=number_text(times))
+        value, usual = self.value_text(self.worst.value), self.value_text(self.worst.band.median)
+        return UnusualText.USUALLY.render(figure=what, value=value, usual=usual)
 
     def value_text(self, value: float) -> str:
         """Format a value of the figure with its unit."""

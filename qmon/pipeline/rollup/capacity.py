@@ -7,6 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from qmon.texts import Text
+
+
+class NoForecastText(Text):
+    """Why it is unknown when pushes reach the pop rate of the best hour."""
+
+    SHORT_HISTORY = "not enough history: {days} of {needed} days"
+    NO_FULL_HOUR = "no full hour of pops was watched"
+    NO_GROWTH = "pushes are not growing"
+    UNCERTAIN = "the days differ more than pushes grow"
+    FAR_AWAY = "not within ten years"
+
+
 # Minimum whole days for a trend, so that every day of the week occurs twice.
 MIN_DAYS: Final = 14
 _HORIZON_DAYS: Final = 3650.0
@@ -92,17 +105,18 @@ def estimate_capacity(sustained_rate: float | None, daily_rates: Sequence[tuple[
     """
     daily = daily_rates[-1][1] if daily_rates else None
     if len(daily_rates) < MIN_DAYS:
-        return Capacity(sustained_rate, daily, why=f"not enough history: {len(daily_rates)} of {MIN_DAYS} days")
+        short = NoForecastText.SHORT_HISTORY.render(days=len(daily_rates), needed=MIN_DAYS)
+        return Capacity(sustained_rate, daily, why=short)
     trend = GrowthTrend.fit(daily_rates)
     growth = trend.slope
     if sustained_rate is None:
-        return Capacity(None, daily, growth, why="no full hour of pops was watched", trend=trend)
+        return Capacity(None, daily, growth, why=NoForecastText.NO_FULL_HOUR.render(), trend=trend)
     if growth <= 0:
-        return Capacity(sustained_rate, daily, growth, why="pushes are not growing", trend=trend)
+        return Capacity(sustained_rate, daily, growth, why=NoForecastText.NO_GROWTH.render(), trend=trend)
     last, reached = daily_rates[-1][0], trend.day_reaching(sustained_rate)
     if reached is None:
-        return Capacity(sustained_rate, daily, growth, why="the days differ more than pushes grow", trend=trend)
+        return Capacity(sustained_rate, daily, growth, why=NoForecastText.UNCERTAIN.render(), trend=trend)
     left, earliest, latest = (max(0.0, day - last) for day in reached)
     if left > _HORIZON_DAYS:
-        return Capacity(sustained_rate, daily, growth, why="not within ten years", trend=trend)
+        return Capacity(sustained_rate, daily, growth, why=NoForecastText.FAR_AWAY.render(), trend=trend)
     return Capacity(sustained_rate, daily, growth, left, earliest, latest, trend=trend)
