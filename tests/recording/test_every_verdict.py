@@ -22,7 +22,7 @@ from qmon.recording.history.recording_archive import live_archive
 from qmon.recording.history.timeline import EventKind, TimelineEvent
 from qmon.recording.history.timeline_query import recorded_events
 from qmon.recording.write.recorder import Recorder
-from qmon.tui.overview.panels import why_lines
+from qmon.tui.overview.panels import TargetLineText, why_lines
 from qmon.tui.overview.queue_rows import COLUMNS, rows_for
 from tests.facts import wait_until
 from tests.unit.polls import COUNTERS, fifo, moved, poll
@@ -120,9 +120,9 @@ def assert_shown(view: View, verdict: Verdict) -> None:
     cells = {column.key: cell[0] for column, cell in zip(COLUMNS, row.cells, strict=True)}
     assert verdict.code in cells["verdict"]
     assert cells["proof"] == verdict.proof
-    lasted = duration(view.sampled_at - (verdict.since_at or 0.0))
+    lasted = TargetLineText.HELD_FOR.render(duration=duration(view.sampled_at - (verdict.since_at or 0.0)))
     said = "".join(words for line in why_lines(view, view.queues, queue, 200, 3) for words, _ in line)
-    assert f"{verdict.code} for {lasted}: {verdict.proof}" in said or not (view.sampled_at - (verdict.since_at or 0))
+    assert f"{verdict.code}{lasted}: {verdict.proof}" in said or not (view.sampled_at - (verdict.since_at or 0))
     reported = status_object(view)["queues"][0]["verdicts"][0]
     assert (reported["code"], reported["proof"], reported["since"]) == (
         verdict.code,

@@ -17,6 +17,7 @@ from qmon.recording.times import TimeText
 from qmon.recording.write.recorder import Recorder
 from qmon.recording.write.recording_source import RecordingSource
 from qmon.recording.write.segment_writer import WriterText
+from qmon.tui.actions.availability import DisabledText
 from qmon.tui.app import AppText, QmonApp
 from qmon.tui.member import DashboardTarget
 from qmon.tui.replay.replay_app import ReplayApp
@@ -74,7 +75,7 @@ async def test_what_acts_is_off_and_says_why(tmp_path: Path) -> None:
     async with shown(tmp_path) as (app, pilot, driver):
         for key in ("x", "r", "p", "u"):
             await pilot.press(key)
-            await driver.until(lambda: "actions are disabled" in driver.said(), f"{key} is off")
+            await driver.until(lambda: has(driver.said(), DisabledText.VIEW_ONLY), f"{key} is off")
             app.clear_notifications()
         await pilot.press("colon")
         await driver.until(lambda: len(app.screen_stack) == 2, "the palette")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from qmon.operate.actions.requeue import RequeueText
 from qmon.tui.actions.dialog_text import StepText
 from qmon.tui.app import AppText
 from tests.facts import query, wait_until
@@ -39,6 +40,9 @@ def shop(database: str, tmp_path: Path) -> Iterator[tuple[str, Tmux]]:
     terminal.close()
 
 
+REQUEUE = RequeueText.TITLE.render(messages="3 messages in progress", queue="jobs")
+
+
 def confirm(terminal: Tmux, plan: str) -> None:
     """Type the confirmation that a prod target requires and press the button, all by keyboard."""
     terminal.expect(plan)
@@ -59,7 +63,7 @@ def test_requeue_undo_and_purge_by_keyboard_at_80_by_24(shop: tuple[str, Tmux]) 
     terminal.expect("● live")
     terminal.expect("jobs")
     terminal.keys("r")
-    confirm(terminal, "Requeue 3 messages in progress of jobs")
+    confirm(terminal, REQUEUE)
     assert states(database) == {"ready": 7, "working": 2}
     terminal.keys("u")
     confirm(terminal, "Undo")
@@ -96,7 +100,7 @@ def requeue_over(quiet: Tunnel, terminal: Tmux) -> None:
     terminal.expect("● live")
     terminal.expect("jobs")
     terminal.keys("r")
-    terminal.expect("Requeue 3 messages in progress of jobs")
+    terminal.expect(REQUEUE)
     quiet.silence_at(*COMMIT_OF_A_BATCH, passes=True)
     terminal.keys("Left")
     terminal.keys("Enter")

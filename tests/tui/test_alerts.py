@@ -15,6 +15,7 @@ from qmon.model.view import View
 from qmon.monitor.alerting import Alerting
 from qmon.monitor.notify.command import CommandDelivery
 from qmon.monitor.notify.notifier import Notifier
+from qmon.monitor.notify.sender import DeliveryText
 from qmon.monitor.source import Phase
 from qmon.tui.app import AppText, QmonApp
 from qmon.tui.shared.banner import BannerText
@@ -209,7 +210,8 @@ async def test_a_command_that_fails_is_said_once_and_the_screen_goes_on() -> Non
         for sequence, ready in enumerate((500, 5, 500, 5), 1):
             await d.give(depth(ready, sequence))
         await d.until(lambda: "page-me" in d.said(), "the failure")
-        assert d.said().count("notices to page-me: the command cannot be run; the notice is dropped") == 1
+        dropped = DeliveryText.DROPPED.render(problem=DeliveryText.CANNOT_RUN)
+        assert d.said().count(DeliveryText.LINE.render(receiver="page-me", what=dropped)) == 1
         await d.press("2", "1")
         assert d.app.current_mode == "overview"
     notifier.close(10.0)

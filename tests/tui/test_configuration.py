@@ -16,7 +16,7 @@ from qmon.errors import BadInput
 from qmon.model.config_reader import KeyText
 from qmon.monitor.open import open_poller, resolver_for
 from qmon.monitor.state.target_history import TargetHistory
-from qmon.operate.operator_context import create_context
+from qmon.operate.operator_context import ContextText, create_context
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.actions.availability import DisabledText
 from qmon.tui.configuration import followed_config
@@ -118,7 +118,7 @@ async def test_what_changes_in_the_file_counts_at_once_and_a_fault_changes_nothi
         assert has(said(app), ConfigurationText.RELOADED, file="qmon.toml", restart=restart)
         assert (app.shown.environment, app.shown.prod, app.shown.read_only) == ("staging", True, True)
         assert app.runner is not None
-        assert "read_only = true" in (app.runner.read_only_reason or "")
+        assert has(app.runner.read_only_reason, ContextText.READ_ONLY)
         assert app.source.interval_s == 1.0
         assert app.preferences.target_preferences(app.shown.target).interval_s is None, "the file's setting wins"
         write(path, head + queues.format("b") + "conect = 1\n")
@@ -207,7 +207,7 @@ def test_a_file_that_cannot_take_a_queue_is_one_line_and_stays(database: str, tm
         follow.add_queues(found)
     assert path.read_text() == "conect = 1\n"
     blocked = FollowedConfig(Config(path / "qmon.toml"), database, target_of(database), lambda queues: None)
-    with pytest.raises(BadInput, match=r"cannot be (written|read)"):
+    with pytest.raises(BadInput, match=f"{pattern(ConfigText.UNREADABLE)}|{pattern(ConfigText.UNWRITABLE)}"):
         blocked.add_queues(found)
 
 

@@ -101,7 +101,11 @@ POP_DELETES = replace(layout(), pop="delete")
 
 
 @pytest.mark.parametrize(
-    ("watched", "title"), [(NO_PROGRESS, "ready messages  3 of 3"), (POP_DELETES, "messages at the head  3")]
+    ("watched", "title"),
+    [
+        (NO_PROGRESS, f"ready messages  {ListsText.SHOWN_OF.render(shown=3, count=3)}"),
+        (POP_DELETES, "messages at the head  3"),
+    ],
 )
 async def test_ready_rows_are_never_called_messages_in_progress(
     database: str, tmp_path: Path, watched: Layout, title: str

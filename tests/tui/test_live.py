@@ -16,6 +16,7 @@ from qmon.monitor.open import open_poller
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.tui.app import QmonApp
 from qmon.tui.member import DashboardTarget
+from qmon.tui.shared.header import HeaderText
 from qmon.tui.themes import DARK, LIGHT
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, installed, target_of
@@ -36,7 +37,7 @@ def own_server() -> Iterator[EmbeddedServer]:
 def oldest_on_screen(app: QmonApp) -> float:
     """Return the greatest age in seconds that any panel shows, without the plots' own times."""
     written = "\n".join("\n".join(lines.plain_lines) for lines in app.screen.query(Lines) if lines.id != "plot")
-    return max(float(age) for age in re.findall(r"(\d+(?:\.\d+)?) s ago", written))
+    return max(float(age) for age in re.findall(HeaderText.AGO.render(age=r"(\d+(?:\.\d+)?) s"), written))
 
 
 async def answers_while_frozen(pilot: Pilot[None], server: EmbeddedServer) -> None:

@@ -9,12 +9,14 @@ from typing import Final
 import pytest
 
 from qmon.model.figure import Severity
+from qmon.model.verdicts.flow_verdicts import FlowText
 from qmon.tui.shared.saving import SaveDialog
 from tests import jobs
 from tests.jobs import layout
 from tests.recording.days import BEGIN, written
 from tests.tui.histories import shown
 from tests.tui.live import Real, looking
+from tests.wordings import has
 
 # Keys from the overview. More keys are a regression.
 NOTE_KEYS: Final = ("N", "enter")
@@ -54,7 +56,7 @@ async def test_two_keys_write_the_note_of_a_live_incident(
         await real.until(lambda: notes(folder), "the file")
         (text,) = notes(folder)
         assert "### jobs" in text
-        assert "3 in progress" in text or "dead owner" in text, "the proof"
+        assert has(text, FlowText.LATE, count=3) or has(text, FlowText.DEAD_OWNER), "the proof"
         assert "| requeue | jobs |" in text, "what was done"
         assert "done, 3 of 3" in text
         assert "| ready |" in text

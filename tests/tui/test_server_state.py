@@ -8,6 +8,7 @@ import pytest
 
 from qmon.model import formatting
 from qmon.model.samples.server_state_samples import LimitsSample, LogSample, ServerState, ServiceSample
+from qmon.model.settings import HarmText
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts.server_health_verdicts import ServerHealthText
 from qmon.model.view import View
@@ -167,9 +168,9 @@ async def test_the_database_card_says_which_settings_hurt_a_queue_and_what_is_un
         assert has(d.text(), SettingsText.SOME_HURT, count=4)
         await d.press("i")
         card = " ".join(d.lines("state").split())
-        assert "hurts read committed snapshot off: reports wait" in card
-        assert "hurts lock escalation table (dbo.events and 3 more): a statement that locks about 5,000 rows" in card
-        assert "unknown optimized locking: this version does not report it" in card
+        assert f"hurts read committed snapshot off: {HarmText.REPORTS_WAIT}" in card
+        assert f"hurts lock escalation table (dbo.events and 3 more): {HarmText.LOCK_ESCALATION}" in card
+        assert f"unknown optimized locking: {HarmText.NOT_REPORTED}" in card
         refused = ProbeFailure("settings", "our role may not")
         await d.give(view(server=target(), failures=(refused,), sequence=9))
         assert "database  our role may not" in d.text()

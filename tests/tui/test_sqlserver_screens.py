@@ -6,8 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from qmon.model.forecast import ForecastText
 from qmon.model.formatting import percent
+from qmon.model.verdicts.flow_verdicts import FlowText
 from qmon.model.view import View
+from qmon.model.waits.queue_lock import QueueLockText
 from qmon.tui.blocking.tree import BlockingText
 from qmon.tui.overview.summary import SummaryText
 from qmon.tui.shared.header import HeaderText
@@ -63,15 +66,19 @@ async def test_the_polls_of_four_designs_are_on_the_four_screens() -> None:
         assert row(d, "orders").endswith("healthy")
         assert "↑ 20.0/s" in row(d, "orders")
         assert row(d, "events").startswith("events 300 0 – – 0.4s 450 450 300")
-        assert "session 61 (idle in transaction, transaction open 2 h 04 m, legacy-batch," in d.text()
-        assert "app-7) blocks 1 session waiting to lock dbo.letters · growing 5.0/s" in d.text()
+        opened = QueueLockText.OPEN.render(age="2 h 04 m")
+        assert f"{QueueLockText.SESSION.render(session=61)} (idle in transaction, {opened}, legacy-batch," in d.text()
+        blocks = QueueLockText.BLOCKS.render(who="app-7)", sessions="1 session", table="dbo.letters")
+        assert f"{blocks} · {ForecastText.GROWING.render(rate='5.0')}" in d.text()
 
         d.app.selected = "mails"
         await d.press("2")
         await shown(d, views)
         text = d.text()
         assert "mails   status   dbo.mails" in text
-        assert "7 in progress for more than 5 m 00 s: 7 with a dead owner" in text
+        longer = FlowText.LATE_BY_TIMEOUT.render(timeout="5 m 00 s")
+        late = FlowText.LATE.render(count=7, longer=longer)
+        assert f"{late}: {FlowText.DEAD_OWNER.render(more='', count=7, owner='')}" in text
         assert "gap 37" in text
         messages = [line for line in rows(d) if line.startswith("119")]
         assert messages[0] == '119000 ▲ stuck 14 m 00 s 77/2026-11-21T02:00:00.123 1 {"to": "ada@example.org"}'
