@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.libraries.tables import Made
+from tests.libraries.tables import Made, had, late, owns
 
 HANGFIRE: Final = Made(
     "hangfire",
@@ -31,7 +31,7 @@ INSERT INTO jobqueue (jobid, queue, fetchedat) VALUES
         "critical": {"ready": 1, "in_progress": 0, "stuck": 0},
     },
     oldest={"default": 300},
-    stuck={"default": "1 in progress for more than 30 m"},
+    stuck={"default": late(1800.0)},
 )
 DB_SCHEDULER: Final = Made(
     "db-scheduler",
@@ -54,7 +54,7 @@ VALUES
         "reports": {"ready": 0, "scheduled": 0, "in_progress": 1, "stuck": 1},
     },
     oldest={"mails": 300},
-    stuck={"reports": "node-2 has message 1"},
+    stuck={"reports": owns("node-2", "1")},
 )
 ODOO: Final = Made(
     "odoo-queue-job",
@@ -89,7 +89,7 @@ INSERT INTO queue_job (state, channel, date_created, date_enqueued, date_started
         "root": {"ready": 0, "scheduled": 0, "in_progress": 1, "stuck": 1, "blocked": 0, "dead": 0, "done": 0},
     },
     oldest={"root.mail": 300},
-    stuck={"root": "1 in progress for more than 1 h"},
+    stuck={"root": late(3600.0)},
 )
 JOBRUNR: Final = Made(
     "jobrunr",
@@ -173,7 +173,7 @@ QUARTZ: Final = Made(
     _QRTZ.format(text="varchar(200)", now="CAST(extract(epoch FROM now()) * 1000 AS bigint)", per_s=1000),
     _QRTZ_FIGURES,
     oldest={"mails": 300},
-    stuck={"other": "node-1 has had message 1"},
+    stuck={"other": had("node-1", "1")},
 )
 QUARTZ_NET: Final = Made(
     "quartz.net",
@@ -184,7 +184,7 @@ QUARTZ_NET: Final = Made(
     ),
     _QRTZ_FIGURES,
     oldest={"mails": 300},
-    stuck={"other": "node-1 has had message 1"},
+    stuck={"other": had("node-1", "1")},
 )
 _PG_BOSS: Final = """
 CREATE TYPE job_state AS ENUM ({states});

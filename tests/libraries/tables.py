@@ -56,6 +56,12 @@ def had(owner: str, message: str) -> str:
     return FlowText.MESSAGE_OF_OWNER.render(whose=whose, message=message, since="").rstrip(")")
 
 
+def owns(owner: str, message: str) -> str:
+    """Return the proof that an owner has a message for an unknown time."""
+    whose = FlowText.OWNER_HAS.render(owner=owner)
+    return FlowText.MESSAGE_OF_OWNER.render(whose=whose, message=message, since="").rstrip(")")
+
+
 def late(timeout_s: float) -> str:
     """Return the proof that one message is in progress for more than this time."""
     longer = FlowText.LATE_BY_TIMEOUT.render(timeout=duration(timeout_s))

@@ -12,7 +12,7 @@ from qmon.libraries import library_catalog
 from qmon.model.groups.configured_queue import ConfiguredQueue, NamedLibrary
 from qmon.monitor.catalog.group_resolution import GroupResolutionText
 from qmon.monitor.catalog.proposal import OtherTable
-from qmon.monitor.catalog.resolve import Resolved, resolve_queues
+from qmon.monitor.catalog.resolve import Resolved, ResolveText, resolve_queues
 from tests.cli.calling import call
 from tests.contract.watching import connect, target_of, watching
 from tests.facts import connected, query
@@ -147,6 +147,16 @@ since = "taken_at"
 """
 
 
+def no_column(table: str, column: str) -> str:
+    """Return the reason for a missing column, without its hint."""
+    return GroupResolutionText.NO_COLUMN.render(table=table, column=column, hint="")
+
+
+def no_table(table: str) -> str:
+    """Return the reason for a missing table, without its hint."""
+    return ResolveText.NO_TABLE.render(name=table, hint="")
+
+
 def test_parts_whose_columns_are_missing_are_left_out_and_named(database: str, tmp_path: Path) -> None:
     (tmp_path / "qmon" / "libraries" / "our-bus.toml").write_text(PARTS)
     query(database, "CREATE TABLE jobs (id bigint PRIMARY KEY, taken_at timestamptz, worker int)")
@@ -154,15 +164,17 @@ def test_parts_whose_columns_are_missing_are_left_out_and_named(database: str, t
     query(database, "INSERT INTO jobs VALUES (1, NULL), (2, now()), (3, now())")
     found = resolved(database)
     lost = {
-        "without `owner`: public.jobs has no column 'no_owner'",
-        "without `payload`: there is no table public.no_table, or your role may not see it",
-        "without `gone`: public.workers has no column 'heard_at'",
-        "without `workers`: public.workers has no column 'heard_at'",
-        "without the steps in log: there is no table public.log, or your role may not see it",
-        "without `since` of ready: public.jobs has no column 'pushed_at'",
+        GroupResolutionText.WITHOUT.render(part="owner", why=no_column("public.jobs", "no_owner")),
+        GroupResolutionText.WITHOUT.render(part="payload", why=no_table("public.no_table")),
+        GroupResolutionText.WITHOUT.render(part="gone", why=no_column("public.workers", "heard_at")),
+        GroupResolutionText.WITHOUT.render(part="workers", why=no_column("public.workers", "heard_at")),
+        GroupResolutionText.WITHOUT_STEPS.render(table="log", why=no_table("public.log")),
+        GroupResolutionText.WITHOUT_OF_STATE.render(
+            part="since", state="ready", why=no_column("public.jobs", "pushed_at")
+        ),
     }
     shown = [line.removeprefix("our-jobs: ").partition(";")[0] for line in found.explained]
-    assert lost == {line for line in shown if line.startswith("without")}
+    assert lost == {line for line in shown if line.startswith(GroupResolutionText.WITHOUT.partition("`")[0])}
     assert len(found.problems) == len(lost)
     with watching(database, ()) as watched:
         jobs = watched.queue("our-jobs", lambda queue: queue.ready.value == 1)
@@ -178,7 +190,10 @@ def test_a_group_without_a_column_for_its_states_does_not_hide_the_other_groups(
     query(database, "CREATE TABLE others (id bigint PRIMARY KEY, taken_at timestamptz)")
     found = resolved(database)
     assert [each.group.table.name for each in found.groups] == ["jobs"]
-    assert any("public.others has no column 'taken'" in problem.reason for problem in found.problems)
+    assert any(
+        has(problem.reason, GroupResolutionText.NO_COLUMN, table="public.others", column="taken")
+        for problem in found.problems
+    )
 
 
 def test_library_files_are_next_to_the_configuration_in_use(
