@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypedDict
 
+from qmon.demo.demo_texts import DemoServerText
 from qmon.errors import BadInput
 
 _UNPRIVILEGED: Final = "nobody"
@@ -90,10 +91,7 @@ def server_account() -> Account:
     try:
         entry = pwd.getpwnam(_UNPRIVILEGED)
     except KeyError:
-        raise BadInput(
-            f"PostgreSQL does not run as root, and there is no account {_UNPRIVILEGED!r} to use; "
-            "start qmon as a normal user"
-        ) from None
+        raise BadInput(DemoServerText.NO_ACCOUNT.render(account=_UNPRIVILEGED)) from None
     return Account(entry.pw_name, entry.pw_uid, entry.pw_gid, other=True)
 
 
@@ -101,6 +99,4 @@ def _own_name() -> str:
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:
-        raise BadInput(
-            f"PostgreSQL needs an account with a name, but user id {os.geteuid()} is not in /etc/passwd"
-        ) from None
+        raise BadInput(DemoServerText.NAMELESS.render(user=os.geteuid())) from None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qmon.demo.account import Account
+from qmon.demo.demo_texts import DemoServerText
 from qmon.errors import BadInput
 
 # The path of a socket may have at most 107 bytes. Plain characters need no quotes in connection strings.
@@ -55,6 +56,4 @@ def create_demo_folder(account: Account) -> DemoFolder:
     for base in map(Path, tried):
         if base.is_dir() and account.can_enter(base) and _PLAIN.fullmatch(str(base)):
             return DemoFolder(Path(tempfile.mkdtemp(prefix="qmon-", dir=base)))
-    raise BadInput(
-        f"the account {account.name} can enter none of the folders for temporary files; tried {', '.join(tried)}"
-    )
+    raise BadInput(DemoServerText.NO_FOLDER.render(account=account.name, folders=", ".join(tried)))

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from qmon.demo.demo_texts import DemoProgressText, DemoServerText
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.demo.scene import PARTS, SCHEMA, healthy_loads
 from qmon.demo.story import Story
@@ -67,14 +68,14 @@ def run_scene(*, tour: bool = False) -> Iterator[Scene]:
 @contextlib.contextmanager
 def run_scene_on(server: EmbeddedServer, *, quiet: bool = False, tour: bool = False) -> Iterator[Scene]:
     """Run the scene's queues under load on a server with the settings in ``SETTINGS``."""
-    _print_progress("PostgreSQL is running; installing the queues", quiet)
+    _print_progress(DemoProgressText.INSTALLING, quiet)
     target = demo_target(server.url())
     layouts = _install_queues(target)
     with (
         Load(target, healthy_loads(layouts)) as load,
         Story(target, layouts, load, server.folder / "operations.jsonl", tour=tour) as story,
     ):
-        _print_progress("the queues are under load; faults start and end by themselves", quiet)
+        _print_progress(DemoProgressText.UNDER_LOAD, quiet)
         yield Scene(target, load, story)
 
 
@@ -153,7 +154,8 @@ def _watch_target(target: Target, seconds: float) -> list[View]:
     finally:
         poller.close()
     if not views:
-        raise ConnectionFailed(f"cannot watch the demo's server: {problems[-1] if problems else 'no answer'}")
+        problem = problems[-1] if problems else DemoServerText.NO_ANSWER
+        raise ConnectionFailed(DemoServerText.CANNOT_WATCH.render(problem=problem))
     return views
 
 

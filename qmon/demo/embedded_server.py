@@ -19,6 +19,7 @@ from qmon import files
 from qmon.demo import cleanup, processes
 from qmon.demo.account import Account, server_account
 from qmon.demo.demo_folder import DemoFolder, create_demo_folder
+from qmon.demo.demo_texts import DemoServerText
 from qmon.demo.guardian import Guardian
 from qmon.demo.programs import (
     Programs,
@@ -116,7 +117,7 @@ class EmbeddedServer:
     def pid(self) -> int:
         """The postmaster's process id. Raises ``ConnectionFailed`` if the postmaster is not running."""
         if self._process is None or self._process.poll() is not None:
-            raise ConnectionFailed("the embedded server is not running")
+            raise ConnectionFailed(DemoServerText.NOT_RUNNING)
         return self._process.pid
 
     @property
@@ -133,7 +134,7 @@ class EmbeddedServer:
     def guardian(self) -> Guardian:
         """The guardian, for registering helper processes. Raises ``BadInput`` before the first start."""
         if self._guardian is None:
-            raise BadInput("the embedded server has not been started")
+            raise BadInput(DemoServerText.NOT_STARTED)
         return self._guardian
 
     def url(self, database: str = "qmon", user: str = SUPERUSER) -> str:
@@ -223,12 +224,12 @@ class EmbeddedServer:
 
     def _require_folder(self) -> DemoFolder:
         if self._demo_folder is None:
-            raise BadInput("the embedded server has not been started")
+            raise BadInput(DemoServerText.NOT_STARTED)
         return self._demo_folder
 
     def _require_programs(self) -> Programs:
         if self._programs is None:
-            raise BadInput("the embedded server has not been started")
+            raise BadInput(DemoServerText.NOT_STARTED)
         return self._programs
 
     def _create_server(self) -> None:
@@ -267,7 +268,7 @@ class EmbeddedServer:
             self.guardian.unregister_group(made.pid)
             secret.unlink(missing_ok=True)
         if made.returncode:
-            raise ConnectionFailed(f"initdb failed: {last_lines(output)}")
+            raise ConnectionFailed(DemoServerText.PROGRAM_FAILED.render(program="initdb", output=last_lines(output)))
 
     def _launch_server(self) -> None:
         place = self._require_folder()
@@ -275,9 +276,10 @@ class EmbeddedServer:
         deadline = time.monotonic() + _START_S
         while not is_accepting_connections(place.data, process.pid):
             if process.poll() is not None:
-                raise ConnectionFailed(f"the embedded server did not start: {last_lines(place.log.read_bytes())}")
+                output = last_lines(place.log.read_bytes())
+                raise ConnectionFailed(DemoServerText.DID_NOT_START.render(output=output))
             if time.monotonic() > deadline:
-                raise ConnectionFailed(f"the embedded server did not become ready within {duration(_START_S)}")
+                raise ConnectionFailed(DemoServerText.NOT_READY.render(duration=duration(_START_S)))
             time.sleep(0.01)
 
     def _reap_process(self) -> None:

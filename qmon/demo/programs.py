@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qmon.demo.account import Account
+from qmon.demo.demo_texts import DemoServerText
 from qmon.errors import BadInput
 from qmon.redact import environment_without_secrets
 from qmon.system import install_command
@@ -61,7 +62,7 @@ class Programs:
             check=False,
         )
         if done.returncode:
-            raise BadInput(f"{program} failed: {last_lines(done.stderr)}")
+            raise BadInput(DemoServerText.PROGRAM_FAILED.render(program=program, output=last_lines(done.stderr)))
 
 
 def _program_environment() -> dict[str, str]:
@@ -91,7 +92,7 @@ def is_accepting_connections(data: Path, pid: int) -> bool:
 def last_lines(output: bytes) -> str:
     """Return the last three lines of a program's output as one line."""
     lines = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
-    return " / ".join(lines[-3:]) or "it printed no message"
+    return " / ".join(lines[-3:]) or DemoServerText.NO_OUTPUT.render()
 
 
 # To get the versions of other programs, initdb runs these programs through a shell, with their paths in double quotes.
@@ -112,7 +113,7 @@ def packaged_bin_dir() -> Path:
         folder = Path(place) / "pginstall" / "bin"
         if (folder / "postgres").is_file():
             return folder
-    raise BadInput(f"no PostgreSQL server found. Run: {install_command('demo')}")
+    raise BadInput(DemoServerText.NO_SERVER.render(command=install_command("demo")))
 
 
 def reachable_bin_dir(bin_dir: Path, account: Account, spare: Path) -> Path:
@@ -126,14 +127,14 @@ def reachable_bin_dir(bin_dir: Path, account: Account, spare: Path) -> Path:
     """
     for program in ("postgres", "initdb", "createdb", "dropdb"):
         if not (bin_dir / program).is_file():
-            raise BadInput(f"{bin_dir} is not the bin folder of a PostgreSQL server: it has no {program}")
+            raise BadInput(DemoServerText.NOT_A_BIN_FOLDER.render(folder=bin_dir, program=program))
     root = bin_dir.parent
     movable = (root / "share").is_dir() and (root / "lib").is_dir()
     usable = all(map(account.can_use, [root, *_library_folders(root)])) if movable else account.can_enter(bin_dir)
     if usable and _SAFE_IN_A_SHELL.fullmatch(str(bin_dir)):
         return bin_dir
     if not movable:
-        raise BadInput(f"the account {account.name} cannot run the programs in {bin_dir}")
+        raise BadInput(DemoServerText.CANNOT_RUN.render(account=account.name, folder=bin_dir))
     return _copy_installation(root, spare) / bin_dir.name
 
 

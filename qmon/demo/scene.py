@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from qmon.demo.demo_texts import TourText
 from qmon.model.cost_budget import Budget
 from qmon.model.layout.layout import Layout
 from qmon.model.view import View
@@ -141,41 +142,41 @@ STORY: Final = (
         PlannedFault("crash", "invoices", at_s=5, for_s=2, every_s=_AGAIN_S),
         "invoices",
         "stuck in progress",
-        "a consumer of invoices was killed while it processed a message; no other consumer may take the message",
+        TourText.CRASH,
         ("r",),
-        "select invoices, press r and confirm: qmon makes the message ready again",
+        TourText.CRASH_FIX,
     ),
     StoryStep(
-        PlannedPause("prices", "correcting the price list", at_s=20, for_s=_LASTS_S, every_s=_AGAIN_S),
+        PlannedPause("prices", TourText.PAUSE_REASON.render(), at_s=20, for_s=_LASTS_S, every_s=_AGAIN_S),
         "prices",
         "paused",
-        "the producers of prices were paused on purpose; a pause is not a fault, but it is easily forgotten",
+        TourText.PAUSE,
         ("p",),
-        "select prices, press p and confirm: qmon resumes the producers",
+        TourText.PAUSE_FIX,
     ),
     StoryStep(
         PlannedFault("rate", "uploads", at_s=24, for_s=_LASTS_S, amount=250, every_s=_AGAIN_S),
         "uploads",
         "ring full",
-        "a batch pushes to uploads much faster than consumers pop: all slots of the ring are full and producers wait",
+        TourText.RING_FULL,
         ("p",),
-        "select uploads, press p and confirm: qmon pauses the producers so that consumers can catch up",
+        TourText.RING_FULL_FIX,
     ),
     StoryStep(
         PlannedFault("hold", "ledger", at_s=34, for_s=_LASTS_S, amount=5, every_s=_AGAIN_S, by="stock count"),
         "ledger",
         "everything locked",
-        "an idle session holds locks on the first messages of ledger: all consumers wait for this session",
+        TourText.LOCKED,
         ("4", "E"),
-        "press 4 to see the lock chain, then press E and confirm: qmon ends the head blocker",
+        TourText.LOCKED_FIX,
     ),
     StoryStep(
         PlannedFault("pin", at_s=10, for_s=_LASTS_S, every_s=_AGAIN_S, by="monthly report"),
         "",
         "cleanup held back",
-        "a transaction was left open: dead rows cannot be removed, and every pop has to skip more and more dead rows",
+        TourText.HELD_BACK,
         ("3", "E"),
-        "press 3 to see which session holds the horizon, then press E and confirm: qmon ends the session",
+        TourText.HELD_BACK_FIX,
     ),
 )
 

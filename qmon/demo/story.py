@@ -12,6 +12,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Final, Self
 
+from qmon.demo.demo_texts import TourText
 from qmon.demo.scene import LATER, STORY, PlannedPause, StoryStep
 from qmon.engines.base import Target
 from qmon.errors import QmonError
@@ -62,9 +63,7 @@ class Story:
         self._news = threading.Condition()
         self._is_over = False
         self._last_view: View | None = None
-        self._current_step = TourStep(
-            "TOUR", "the load on the queues has just started", "no fault yet; the first one follows shortly"
-        )
+        self._current_step = TourStep(TourText.TITLE, TourText.JUST_STARTED, TourText.FIRST_FOLLOWS)
         self._thread = threading.Thread(target=self._run, name="qmon story", daemon=True)
 
     def __enter__(self) -> Self:
@@ -116,20 +115,16 @@ class Story:
 
     def _run_tour(self) -> None:
         for number, step in enumerate(STORY, start=1):
-            title = f"TOUR {number} of {len(STORY)}"
-            self._current_step = TourStep(title, step.broken, "wait until qmon reports it")
+            title = TourText.STEP.render(number=number, count=len(STORY))
+            self._current_step = TourStep(title, step.broken, TourText.WAIT)
             self._begin_trouble(replace(step.trouble, for_s=TOUR_FACTOR * step.trouble.for_s))
             if self._wait_for_verdict(step, True, SEEN_WITHIN_S):
                 self._current_step = TourStep(title, step.broken, step.answer)
                 over = self._wait_for_verdict(step, False, ANSWERED_WITHIN_S)
-                self._current_step = TourStep(
-                    title, step.broken, f"{'✓ fixed; ' if over else ''}the next fault follows"
-                )
+                self._current_step = TourStep(title, step.broken, TourText.FIXED if over else TourText.NEXT_FOLLOWS)
             if self._ended_within(BETWEEN_S):
                 return
-        self._current_step = TourStep(
-            "TOUR", "the tour is finished; from now on faults start and end by themselves", "press q to quit"
-        )
+        self._current_step = TourStep(TourText.TITLE, TourText.FINISHED, TourText.QUIT)
 
     def _begin_trouble(self, trouble: PlannedFault | PlannedPause) -> None:
         with contextlib.suppress(QmonError):  # the server may be stopping, or the user has changed the queue

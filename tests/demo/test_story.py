@@ -12,6 +12,7 @@ import pytest
 
 from qmon.cli.commands.connect import ConnectText
 from qmon.demo.demo_runner import INTERVAL_S, SETTINGS, run_scene_on
+from qmon.demo.demo_texts import TourText
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.demo.scene import STORY, StoryStep, healthy_loads
 from qmon.demo.story import Story, TourStep
@@ -91,8 +92,8 @@ def test_the_first_minute_shows_every_trouble_of_the_story(
         finally:
             poller.close()
         assert not left, [step.code for step in left]
-        assert query(server.url(), SHIFT_LEAD) == [("pause", "correcting the price list")]
-        assert story.current_step().title == "TOUR"
+        assert query(server.url(), SHIFT_LEAD) == [("pause", TourText.PAUSE_REASON)]
+        assert story.current_step().title == TourText.TITLE
 
 
 @pytest.mark.long
@@ -112,9 +113,11 @@ async def test_what_the_tour_says_to_press_answers_each_trouble(
         try:
             async with app.run_test(size=(120, 40)) as pilot:
                 for number, step in enumerate(STORY, start=1):
-                    await _answered(Real(app, pilot), story, f"TOUR {number} of {len(STORY)}", step)
+                    await _answered(
+                        Real(app, pilot), story, TourText.STEP.render(number=number, count=len(STORY)), step
+                    )
                 await Real(app, pilot).until(
-                    lambda: "the tour is finished" in story.current_step().broken, "the end of the tour"
+                    lambda: story.current_step().broken == TourText.FINISHED, "the end of the tour"
                 )
         finally:
             runner.close(5.0)
@@ -123,7 +126,7 @@ async def test_what_the_tour_says_to_press_answers_each_trouble(
             server.url(), "SELECT kind, state FROM qmon.operations AS o WHERE o.by <> 'shift lead' ORDER BY id"
         )
         assert done == [(kind, "done") for kind in _DONE]
-        assert query(server.url(), SHIFT_LEAD)[0] == ("pause", "correcting the price list")
+        assert query(server.url(), SHIFT_LEAD)[0] == ("pause", TourText.PAUSE_REASON)
 
 
 async def _answered(real: Real, story: Story, title: str, step: StoryStep) -> None:
