@@ -30,6 +30,21 @@ class AnswerText(Text):
     NOT_A_CHOICE = "{answer!r} is not one of the choices"
 
 
+class QuestionText(Text):
+    """Questions about a table."""
+
+    IS_QUEUE = "Is this table a queue, with one row per message?"
+    ID = "Which column contains the id of a message?"
+    QUEUE = "Which column contains the name of the queue, if the table has several?"
+    STATE = "Which column contains the state of a message?"
+    DUE_AT = "Which column contains the time when a message is due?"
+    STARTED_AT = "Which column contains the time when a message was popped?"
+    UNIT = "What is the unit of these numbers?"
+    ZONE = "Time zone of {columns}: utc, local (the server's), or a name such as Europe/Berlin? {no_answer} if unknown"
+    VALUES = "Which values does {column} have? Separate them with commas."
+    MEANS = "{column} = {value} means"
+
+
 STATE_KINDS: Final = ("ready", "in_progress", "blocked", "dead", "done")
 _NO_ANSWER: Final = "-"
 
@@ -119,28 +134,24 @@ def ask_about_table(
 
     layout = finding.layout
     typer.echo(f"\n{clean_text(str(layout.table))}: {clean_text(finding.summary)}", err=True)
-    if not typer.confirm("Is this table a queue, with one row per message?", default=finding.score >= 0.5, err=True):
+    if not typer.confirm(QuestionText.IS_QUEUE, default=finding.score >= 0.5, err=True):
         return None
     kinds = {column.column_name: column.type_name for column in details.columns}
     times = [name for name, kind in kinds.items() if kind in TIME_TYPES | NUMBER_TYPES]
     said = Answers(layout.queue, table_to_text(layout.table))
-    said.id = _ask_column("Which column contains the id of a message?", list(kinds), layout.id, needed=True)
-    said.queue = _ask_column(
-        "Which column contains the name of the queue, if the table has several?", list(kinds), None
-    )
+    said.id = _ask_column(QuestionText.ID, list(kinds), layout.id, needed=True)
+    said.queue = _ask_column(QuestionText.QUEUE, list(kinds), None)
     state = layout.state.column if layout.state is not None else None
-    said.state = _ask_column("Which column contains the state of a message?", list(kinds), state)
+    said.state = _ask_column(QuestionText.STATE, list(kinds), state)
     if said.state:
         number = kinds[said.state] in WHOLE_TYPES
         said.states = _ask_values(said.state, values(said.state), number=number)
-    said.due_at = _ask_column("Which column contains the time when a message is due?", times, layout.due_at)
+    said.due_at = _ask_column(QuestionText.DUE_AT, times, layout.due_at)
     if said.state:
-        said.started_at = _ask_column(
-            "Which column contains the time when a message was popped?", times, layout.started_at
-        )
+        said.started_at = _ask_column(QuestionText.STARTED_AT, times, layout.started_at)
     of_times = {kinds[name] for name in (said.due_at, said.started_at) if name}
     if of_times & NUMBER_TYPES:
-        said.times = _ask_choice("What is the unit of these numbers?", list(NUMBER_ZONES))
+        said.times = _ask_choice(QuestionText.UNIT, list(NUMBER_ZONES))
     elif names := [
         n for n in (said.due_at, said.started_at, layout.enqueued_at or "") if _has_unknown_zone(details, n)
     ]:
@@ -175,9 +186,7 @@ def _ask_zone(columns: Sequence[str], evidence: Sequence[str]) -> str:
     for line in evidence:
         typer.echo(clean_text(line), err=True)
     names = " and ".join(map(clean_text, dict.fromkeys(columns)))
-    question = (
-        f"Time zone of {names}: utc, local (the server's), or a name such as Europe/Berlin? {_NO_ANSWER} if unknown"
-    )
+    question = QuestionText.ZONE.render(columns=names, no_answer=_NO_ANSWER)
     while True:
         answer = str(typer.prompt(question, err=True)).strip()
         if answer in ("utc", "local", _NO_ANSWER) or load_zone(answer, time.time()) is not None:
@@ -203,12 +212,11 @@ def _ask_values(column: str, known: Sequence[str], *, number: bool) -> dict[str,
 
     out: dict[str, list[str | int]] = {kind: [] for kind in STATE_KINDS}
     if not known:
-        typed = typer.prompt(f"Which values does {clean_text(column)} have? Separate them with commas.", err=True)
+        typed = typer.prompt(QuestionText.VALUES.render(column=clean_text(column)), err=True)
         known = [value.strip() for value in str(typed).split(",") if value.strip()]
     for value in known:
-        kind = _ask_choice(
-            f"{clean_text(column)} = {clean_text(value)} means", [*STATE_KINDS, _NO_ANSWER], state_for_value(value)
-        )
+        question = QuestionText.MEANS.render(column=clean_text(column), value=clean_text(value))
+        kind = _ask_choice(question, [*STATE_KINDS, _NO_ANSWER], state_for_value(value))
         if kind != _NO_ANSWER:
             out[kind].append(_parse_whole_number(value) if number else value)
     if not out["ready"]:

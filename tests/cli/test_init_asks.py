@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from qmon.cli.init_questions import AnswerText
+from qmon.cli.init_questions import AnswerText, QuestionText
 from qmon.config.config_file import read_config
 from qmon.monitor.catalog.newest_times import NewestTimeText
 from tests.cli.calling import call
@@ -24,17 +24,17 @@ FROM (VALUES ('a', 'neu', -60), ('a', 'nochmal', -5), ('a', 'neu', 3600), ('b', 
     AS rows (ausgabe, schritt, due);
 """
 ANSWERS = (
-    ("Is this table a queue", "y"),
-    ("id of a message", "id"),
-    ("name of the queue", "ausgabe"),
-    ("state of a message", "schritt"),
-    ("= halt means", "blocked"),
-    ("= laeuft means", "in_progress"),
-    ("= neu means", "ready"),
-    ("= nochmal means", "ready"),
-    ("when a message is due", "faellig"),
-    ("when a message was popped", "-"),
-    ("unit of these numbers", "unix"),
+    (QuestionText.IS_QUEUE, "y"),
+    (QuestionText.ID, "id"),
+    (QuestionText.QUEUE, "ausgabe"),
+    (QuestionText.STATE, "schritt"),
+    (QuestionText.MEANS.render(column="schritt", value="halt"), "blocked"),
+    (QuestionText.MEANS.render(column="schritt", value="laeuft"), "in_progress"),
+    (QuestionText.MEANS.render(column="schritt", value="neu"), "ready"),
+    (QuestionText.MEANS.render(column="schritt", value="nochmal"), "ready"),
+    (QuestionText.DUE_AT, "faellig"),
+    (QuestionText.STARTED_AT, "-"),
+    (QuestionText.UNIT, "unix"),
 )
 
 
@@ -66,7 +66,7 @@ def test_it_asks_what_the_times_of_a_queue_are_whose_default_is_that_of_the_sess
     place = tmp_path / "shop.toml"
     terminal = Terminal("init", database, "--config", str(place), home=own_home.parents[1])
     terminal.expect(NewestTimeText.AHEAD.render(time="9 h 00 m"))
-    terminal.expect("Time zone of created_at")
+    terminal.expect(QuestionText.ZONE.render(columns="created_at", no_answer="-"))
     terminal.type("Asia/Tokio")
     terminal.expect(AnswerText.NOT_A_ZONE.render(answer="Asia/Tokio"))
     terminal.type("Asia/Tokyo")
@@ -83,14 +83,14 @@ def test_what_is_no_queue_is_not_written_and_a_wrong_word_is_asked_again(
     query(database, UNKNOWN)
     place = tmp_path / "shop.toml"
     terminal = Terminal("init", database, "--config", str(place), home=own_home.parents[1])
-    terminal.expect("Is this table a queue")
+    terminal.expect(QuestionText.IS_QUEUE)
     terminal.type("n")
     assert terminal.end() == 0, terminal.seen
     assert "work_queue" not in place.read_text()
     again = Terminal("init", database, "--config", str(place), "--force", home=own_home.parents[1])
-    again.expect("Is this table a queue")
+    again.expect(QuestionText.IS_QUEUE)
     again.type("y")
-    again.expect("id of a message")
+    again.expect(QuestionText.ID)
     again.type("nothing")
     again.expect(AnswerText.NOT_A_CHOICE.render(answer="nothing"))
     again.process.terminate()
@@ -102,5 +102,5 @@ def test_without_a_terminal_it_asks_nothing(database: str, tmp_path: Path) -> No
     query(database, UNKNOWN)
     done = call("init", database, "--config", str(tmp_path / "shop.toml"))
     assert done.exit_code == 0, done.output
-    assert "Is this table a queue" not in done.output
+    assert QuestionText.IS_QUEUE not in done.output
     assert 'design = "fifo"' in (tmp_path / "shop.toml").read_text()

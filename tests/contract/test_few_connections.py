@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from qmon.cli.commands.doctor.doctor import ExaminationText
 from qmon.engines.postgres.postgres_errors import PostgresErrorText
 from qmon.errors import NoConnectionLeft
 from qmon.monitor.probe_checks import CheckupText
@@ -56,7 +57,8 @@ def test_commands_do_with_one_what_can_be_done_and_say_what_more_would_give(
         assert found["queues"][0]["ready"] == 1
         assert any(FULL in str(failure) for failure in found["failures"])
     done = call("doctor", url, environment=at)
-    assert "1 of 4 connections are available; more connections would allow: exact counts of deep queues" in done.stdout
+    assert has(done.stdout, ExaminationText.FEW_CONNECTIONS, count=1, most=4)
+    assert has(done.stdout, CheckupText.SLOW_READS)
     assert has(done.stdout, CheckupText.ACTIONS)
     assert "1 of 4 connections" not in call("doctor", database, environment=at).stdout
     done = call("purge", url, "status", "--state", "ready", "--yes", "--reason", "test", environment=at)

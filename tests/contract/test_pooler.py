@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from qmon.cli.commands.doctor.doctor import ExaminationText
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.base import Session
 from qmon.engines.postgres.pooler import PoolerText
@@ -95,7 +96,7 @@ def test_through_a_pool_in_session_mode_qmon_works_and_leaves_nothing_even_where
         ):
             done = call(*arguments, environment={"XDG_CONFIG_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)})
             assert done.exit_code == 0, done.output
-            assert "connected through a pooler in session mode" in done.stdout or arguments[0] != "doctor"
+            assert ExaminationText.POOLED in done.stdout or arguments[0] != "doctor"
         assert looks(url, 3) == [UNTOUCHED] * 3
     assert query(pooled, "SELECT payload FROM public.fifo") == []
 

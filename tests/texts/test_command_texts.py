@@ -12,10 +12,11 @@ from qmon.cli.commands.act.run_action import RunText
 from qmon.cli.commands.check import CheckText
 from qmon.cli.commands.connect import ConnectText
 from qmon.cli.commands.design.archive import ArchiveEnd, ArchiveResultText
-from qmon.cli.commands.design.bench import BenchText
+from qmon.cli.commands.design.bench import BenchStartText, BenchText
+from qmon.cli.commands.design.bench_text import BenchLineText
 from qmon.cli.commands.design.install import DesignText
-from qmon.cli.commands.doctor.bundle import BundleText
-from qmon.cli.commands.doctor.doctor import DoctorText
+from qmon.cli.commands.doctor.bundle import BundleFileText, BundleText
+from qmon.cli.commands.doctor.doctor import DoctorText, ExaminationText
 from qmon.cli.commands.help import HelpText
 from qmon.cli.commands.pipeline.archived_messages import MessagesText
 from qmon.cli.commands.pipeline.forget_command import ForgetOptionText
@@ -31,7 +32,7 @@ from qmon.cli.commands.setup import SetupText
 from qmon.cli.commands.status import StatusText
 from qmon.cli.console import ConsoleText
 from qmon.cli.guesses import GuessText
-from qmon.cli.init_questions import AnswerText
+from qmon.cli.init_questions import AnswerText, QuestionText
 from qmon.cli.signals import SignalText
 from qmon.cli.target_prompt import PromptText
 from qmon.cli.target_session import SessionText
@@ -403,6 +404,142 @@ WORDINGS: Final[Wordings] = {
         '--web needs a web server: pip install "textual-serve>=1.1.3" "aiohttp>=3.10"',
     ),
     WebText.LIMIT: ({"count": 8}, "the limit of 8 connected browsers is reached; close one and try again\n"),
+    QuestionText.IS_QUEUE: ({}, "Is this table a queue, with one row per message?"),
+    QuestionText.ID: ({}, "Which column contains the id of a message?"),
+    QuestionText.QUEUE: ({}, "Which column contains the name of the queue, if the table has several?"),
+    QuestionText.STATE: ({}, "Which column contains the state of a message?"),
+    QuestionText.DUE_AT: ({}, "Which column contains the time when a message is due?"),
+    QuestionText.STARTED_AT: ({}, "Which column contains the time when a message was popped?"),
+    QuestionText.UNIT: ({}, "What is the unit of these numbers?"),
+    QuestionText.ZONE: (
+        {"columns": "created_at", "no_answer": "-"},
+        "Time zone of created_at: utc, local (the server's), or a name such as Europe/Berlin? - if unknown",
+    ),
+    QuestionText.VALUES: ({"column": "step"}, "Which values does step have? Separate them with commas."),
+    QuestionText.MEANS: ({"column": "step", "value": "halt"}, "step = halt means"),
+    BenchStartText.LEFTOVER: (
+        {"schema": "qmon_bench_7"},
+        "qmon: an interrupted bench left the unused schema qmon_bench_7; drop this schema",
+    ),
+    BenchStartText.SCHEMA: (
+        {"schema": "qmon_bench_7", "target": "shop"},
+        "qmon: creates the schema qmon_bench_7 in shop, works only in this schema, and drops it at the end",
+    ),
+    BenchStartText.LOADS: (
+        {"count": 16, "duration": "20 s", "producers": 4, "consumers": 4, "designs": "naive, ring"},
+        "  16 runs of 20 s with 4 producers and 4 consumers, as fast as the server lets them: naive, ring",
+    ),
+    BenchStartText.DEQUEUES: (
+        {"count": 6, "messages": 100000, "megabytes": 1200},
+        "  6 queues of 100,000 messages, emptied in batches: each queue temporarily needs 1,200 MB",
+    ),
+    BenchStartText.LENGTH: ({"duration": "12 m 00 s"}, "  about 12 m 00 s; Ctrl-C ends the bench and cleans up"),
+    BenchStartText.CONFIRM: ({"target": "shop"}, "shop is marked prod. Run the bench at full load?"),
+    BenchStartText.NO_CSV: ({}, "qmon: CSV does not contain the batch dequeues; use --output json"),
+    BenchLineText.DEQUEUE: (
+        {"design": "batch_single", "batch": 100, "buffers": "340", "payload": "120", "duration": "1.2 ms"},
+        "batch_single, dequeue of 100: 340 buffers a batch (120 of payloads), 1.2 ms",
+    ),
+    BenchLineText.LOAD: (
+        {
+            "design": "ring",
+            "batch": 10,
+            "held": ", a transaction held open",
+            "cycles": 12345.6,
+            "push": "0.4/1.2",
+            "pop": "0.5/1.5",
+        },
+        "ring, 10 at a time, a transaction held open: 12,346 cycles/s, push 0.4/1.2, pop 0.5/1.5 ms (p50/p99)",
+    ),
+    BenchLineText.HELD: ({}, ", a transaction held open"),
+    BenchLineText.TRANSACTION_HELD: ({}, "with a transaction held open"),
+    BenchLineText.HEALTHY: ({}, "healthy"),
+    BenchLineText.ONE_MESSAGE: ({}, "1 message"),
+    BenchLineText.MESSAGES: ({"count": 10}, "10 messages"),
+    BenchLineText.HEADING: (
+        {"messages": "10 messages", "condition": "healthy", "producers": 4, "consumers": 4},
+        "10 messages at a time, healthy: 4 producers, 4 consumers",
+    ),
+    BenchLineText.WITHOUT_BATCHES: (
+        {"designs": "naive, fifo"},
+        "These designs have no batches and were measured with single messages: naive, fifo",
+    ),
+    BenchLineText.BUFFERS: (
+        {"messages": 100000},
+        "Buffers read per batch, without other sessions, until a queue of 100,000 messages is empty",
+    ),
+    BenchLineText.SERVER: (
+        {"engine": "PostgreSQL", "version": "18.6", "settings": "shared_buffers 128MB"},
+        "PostgreSQL 18.6; shared_buffers 128MB",
+    ),
+    BenchLineText.CONDITIONS: (
+        {"size": 200, "slots": 10000, "ahead": 2000, "loops": 123456.7},
+        "messages of 200 bytes, ring of 10,000 slots, producers at most about 2,000 messages ahead; times are "
+        "measured by the server and include the commit; for comparison, an empty loop in as many sessions makes "
+        "123,457 rounds per second",
+    ),
+    BenchLineText.CLOCK_STEP: (
+        {"step": "1.0 ms"},
+        "the server's clock has steps of 1.0 ms: qmon cannot distinguish shorter times",
+    ),
+    BenchLineText.FAILED: ({"count": 3, "error": "deadlock detected"}, " 3 failed: deadlock detected"),
+    BenchLineText.COUNTERS: (
+        {},
+        "Server counters per 1,000 cycles; transactions, lock timeouts and batches are per second",
+    ),
+    ExaminationText.CONNECTED: (
+        {"target": "shop", "engine": "postgres", "version": "18.6", "session": 61},
+        "shop: postgres 18.6, connected as session 61",
+    ),
+    ExaminationText.POOLED: (
+        {},
+        "connected through a pooler in session mode: qmon sets its settings in each transaction",
+    ),
+    ExaminationText.FEW_CONNECTIONS: (
+        {"count": 1, "most": 4, "uses": "exact counts; waits"},
+        "1 of 4 connections are available; more connections would allow: exact counts; waits",
+    ),
+    ExaminationText.POLLERS_UNSEEN: (
+        {},
+        "your role cannot see other qmons that poll this target, so this qmon uses the whole cost budget",
+    ),
+    ExaminationText.POLLERS: (
+        {"count": 3, "budget": "1 %", "share": "0.33 %"},
+        "3 qmons poll this target and share the cost budget of 1 %: each qmon uses at most 0.33 %",
+    ),
+    ExaminationText.GRANT: ({"grant": "GRANT pg_monitor TO app"}, "this would help: GRANT pg_monitor TO app"),
+    ExaminationText.INDEX: (
+        {"figure": "oldest", "queue": "orders", "index": "CREATE INDEX CONCURRENTLY ON orders (due_at)"},
+        "this index would make oldest of orders exact and cheap: CREATE INDEX CONCURRENTLY ON orders (due_at)",
+    ),
+    ExaminationText.PARTITIONED: (
+        {},
+        "creating an index on a partitioned table blocks writers; for a large table, create the index ON ONLY "
+        "the table, then CONCURRENTLY on each partition, and attach the indexes of the partitions",
+    ),
+    ExaminationText.ONLINE: (
+        {},
+        "to create an index without blocking, append WITH (ONLINE = ON) (Enterprise or Developer Edition, or "
+        "Azure SQL)",
+    ),
+    BundleFileText.README: (
+        {"files": "qmon.log: the log\n"},
+        "Archive for a bug report of qmon. Review it before you send it.\n\nqmon.log: the log\n",
+    ),
+    BundleFileText.VERSIONS: ({}, "versions of qmon, Python, its packages, the ODBC drivers and the server"),
+    BundleFileText.CONFIG: ({}, "qmon.toml as qmon read it, without passwords, redact patterns and command arguments"),
+    BundleFileText.DOCTOR: ({}, "output of qmon doctor: probes with their times or problems, and rights"),
+    BundleFileText.SNAPSHOT: ({}, "one poll as recorded, without payloads; statements are cut at their first literal"),
+    BundleFileText.LOG: ({}, "the log; older files have a number"),
+    DoctorText.LAKE: (
+        {"lake": "/var/lake", "age": "2 m 05 s"},
+        "/var/lake: the pipeline read the recordings 2 m 05 s ago",
+    ),
+    DoctorText.LAKE_LATE: (
+        {"lake": "/var/lake", "age": "40 d 00 h", "path": "/var/qmon/.lake-7.json"},
+        "/var/lake: the pipeline read the recordings 40 d 00 h ago; if this lake is not used any more, delete "
+        "/var/qmon/.lake-7.json",
+    ),
 }
 
 

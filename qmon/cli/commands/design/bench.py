@@ -26,6 +26,23 @@ class BenchText(Text):
     NOTHING_CREATED = "nothing was created"
 
 
+class BenchStartText(Text):
+    """What a bench will do, and what it asks before."""
+
+    LEFTOVER = "qmon: an interrupted bench left the unused schema {schema}; drop this schema"
+    SCHEMA = "qmon: creates the schema {schema} in {target}, works only in this schema, and drops it at the end"
+    LOADS = (
+        "  {count} runs of {duration} with {producers} producers and {consumers} consumers, as fast as the server lets "
+        "them: {designs}"
+    )
+    DEQUEUES = (
+        "  {count} queues of {messages:,} messages, emptied in batches: each queue temporarily needs {megabytes:,} MB"
+    )
+    LENGTH = "  about {duration}; Ctrl-C ends the bench and cleans up"
+    CONFIRM = "{target} is marked prod. Run the bench at full load?"
+    NO_CSV = "qmon: CSV does not contain the batch dequeues; use --output json"
+
+
 if TYPE_CHECKING:
     from qmon.engines.base import Target
     from qmon.workload.bench.bench_plan import BenchPlan
@@ -88,7 +105,7 @@ def bench(
         schema = new_schema_name()
         _announce_bench(at.target, plan, schema)
         for left in find_leftovers(at.connection, at.engine):
-            print_note(f"qmon: an interrupted bench left the unused schema {clean_text(left)}; drop this schema")
+            print_note(BenchStartText.LEFTOVER.render(schema=clean_text(left)))
         _check_bench_allowed(at.target, yes=yes)
         known = at.target
     with exit_on_signals(), _show_progress() as (show_progress, show_result):
@@ -100,7 +117,7 @@ def bench(
 
         print_report(output, bench_object(found), BenchReport, "loads")
         if output == "csv" and found.dequeues:
-            print_note("qmon: CSV does not contain the batch dequeues; use --output json")
+            print_note(BenchStartText.NO_CSV)
 
 
 def _split_list(text: str) -> tuple[str, ...]:
@@ -118,21 +135,20 @@ def _announce_bench(target: Target, plan: BenchPlan, schema: str) -> None:
     """Print what the bench will do before it starts."""
     loads, dequeues = plan.cases_under_load(), plan.cases_of_dequeue_part()
     seconds = len(loads) * (plan.warm_up_s + plan.seconds + _BETWEEN_S) + len(dequeues) * _DEQUEUE_S
+    print_note(BenchStartText.SCHEMA.render(schema=schema, target=clean_text(target.name)))
     print_note(
-        f"qmon: creates the schema {schema} in {clean_text(target.name)}, works only in this schema, and drops it at"
-        " the end"
-    )
-    print_note(
-        f"  {len(loads)} runs of {duration(plan.seconds)} with {plan.producers} producers and {plan.consumers} "
-        f"consumers, as fast as the server lets them: {', '.join(plan.designs)}"
+        BenchStartText.LOADS.render(
+            count=len(loads),
+            duration=duration(plan.seconds),
+            producers=plan.producers,
+            consumers=plan.consumers,
+            designs=", ".join(plan.designs),
+        )
     )
     if dequeues:
         megabytes = plan.rows * plan.payload_bytes // 2_000_000
-        print_note(
-            f"  {len(dequeues)} queues of {plan.rows:,} messages, emptied in batches: each queue temporarily needs"
-            f" {megabytes:,} MB"
-        )
-    print_note(f"  about {duration(seconds)}; Ctrl-C ends the bench and cleans up")
+        print_note(BenchStartText.DEQUEUES.render(count=len(dequeues), messages=plan.rows, megabytes=megabytes))
+    print_note(BenchStartText.LENGTH.render(duration=duration(seconds)))
 
 
 def _check_bench_allowed(target: Target, *, yes: bool) -> None:
@@ -143,7 +159,7 @@ def _check_bench_allowed(target: Target, *, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise BadInput(BenchText.PROD.render(target=target.name))
-    if not typer.confirm(f"{clean_text(target.name)} is marked prod. Run the bench at full load?", default=False):
+    if not typer.confirm(BenchStartText.CONFIRM.render(target=clean_text(target.name)), default=False):
         print_note(BenchText.NOTHING_CREATED)
         raise typer.Exit(1)
 

@@ -8,8 +8,34 @@ from typing import Any
 from qmon.cli.output import print_output, print_table
 from qmon.cli.target_prompt import ENGINES
 from qmon.model.formatting import milliseconds
+from qmon.texts import Text
 from qmon.workload.bench.bench_results import BenchResults, CaseResult, Dequeue, Latency
 from qmon.workload.bench.dequeue_part import ARTICLE_READS
+
+
+class BenchLineText(Text):
+    """Lines about the results of a bench."""
+
+    DEQUEUE = "{design}, dequeue of {batch}: {buffers} buffers a batch ({payload} of payloads), {duration}"
+    LOAD = "{design}, {batch} at a time{held}: {cycles:,.0f} cycles/s, push {push}, pop {pop} ms (p50/p99)"
+    HELD = ", a transaction held open"
+    TRANSACTION_HELD = "with a transaction held open"
+    HEALTHY = "healthy"
+    ONE_MESSAGE = "1 message"
+    MESSAGES = "{count} messages"
+    HEADING = "{messages} at a time, {condition}: {producers} producers, {consumers} consumers"
+    WITHOUT_BATCHES = "These designs have no batches and were measured with single messages: {designs}"
+    BUFFERS = "Buffers read per batch, without other sessions, until a queue of {messages:,} messages is empty"
+    SERVER = "{engine} {version}; {settings}"
+    CONDITIONS = (
+        "messages of {size} bytes, ring of {slots:,} slots, producers at most about {ahead:,} messages ahead; times "
+        "are measured by the server and include the commit; for comparison, an empty loop in as many sessions makes "
+        "{loops:,.0f} rounds per second"
+    )
+    CLOCK_STEP = "the server's clock has steps of {step}: qmon cannot distinguish shorter times"
+    FAILED = " {count} failed: {error}"
+    COUNTERS = "Server counters per 1,000 cycles; transactions, lock timeouts and batches are per second"
+
 
 _BAR_CELLS = 40
 _BAR_EIGHTHS = "▏▎▍▌▋▊▉█"
@@ -18,14 +44,20 @@ _BAR_EIGHTHS = "▏▎▍▌▋▊▉█"
 def result_line(found: CaseResult | Dequeue) -> str:
     """Return one result as one line, for progress output."""
     if isinstance(found, Dequeue):
-        return (
-            f"{found.design}, dequeue of {found.batch}: {_number_text(found.whole.total)} buffers a batch"
-            f" ({_number_text(found.whole.payload)} of payloads), {milliseconds(found.mean_ms)}"
+        return BenchLineText.DEQUEUE.render(
+            design=found.design,
+            batch=found.batch,
+            buffers=_number_text(found.whole.total),
+            payload=_number_text(found.whole.payload),
+            duration=milliseconds(found.mean_ms),
         )
-    held = ", a transaction held open" if found.case.held else ""
-    return (
-        f"{found.case.design}, {found.case.batch} at a time{held}: {found.cycles_per_s:,.0f} cycles/s"
-        f", push {_latency_text(found.push)}, pop {_latency_text(found.pop)} ms (p50/p99)"
+    return BenchLineText.LOAD.render(
+        design=found.case.design,
+        batch=found.case.batch,
+        held=BenchLineText.HELD if found.case.held else "",
+        cycles=found.cycles_per_s,
+        push=_latency_text(found.push),
+        pop=_latency_text(found.pop),
     )
 
 
@@ -37,10 +69,15 @@ def print_bench(report: BenchResults) -> None:
             found = [each for each in report.outcomes if each.case.held is held and each.case.batch == batch]
             if found:
                 print_output()
-                what = "with a transaction held open" if held else "healthy"
-                size = "1 message" if batch == 1 else f"{batch} messages"
                 print_output(
-                    f"{size} at a time, {what}: {report.plan.producers} producers, {report.plan.consumers} consumers"
+                    BenchLineText.HEADING.render(
+                        messages=BenchLineText.ONE_MESSAGE
+                        if batch == 1
+                        else BenchLineText.MESSAGES.render(count=batch),
+                        condition=BenchLineText.TRANSACTION_HELD if held else BenchLineText.HEALTHY,
+                        producers=report.plan.producers,
+                        consumers=report.plan.consumers,
+                    )
                 )
                 _print_loads(report, found, held=held)
                 print_output()
@@ -48,29 +85,28 @@ def print_bench(report: BenchResults) -> None:
                 _print_server_counts(found)
     if report.without_batches:
         print_output()
-        print_output(
-            f"These designs have no batches and were measured with single messages: {', '.join(report.without_batches)}"
-        )
+        print_output(BenchLineText.WITHOUT_BATCHES.render(designs=", ".join(report.without_batches)))
     if report.dequeues:
         print_output()
-        print_output(
-            f"Buffers read per batch, without other sessions, until a queue of {report.plan.rows:,} messages is empty"
-        )
+        print_output(BenchLineText.BUFFERS.render(messages=report.plan.rows))
         _print_dequeues(report)
 
 
 def _print_conditions(report: BenchResults) -> None:
     known = report.conditions
     settings = ", ".join(f"{name} {value}" for name, value in known.settings.items())
-    print_output(f"{ENGINES[known.engine]} {known.version}; {settings}")
+    print_output(BenchLineText.SERVER.render(engine=ENGINES[known.engine], version=known.version, settings=settings))
     print_output(
-        f"messages of {report.plan.message_bytes} bytes, ring of {report.plan.ring_size:,} slots, producers at "
-        f"most about {report.plan.ahead:,} messages ahead; times are measured by the server and include the commit;"
-        f" for comparison, an empty loop in as many sessions makes {known.empty_loops_per_s:,.0f} rounds per second"
+        BenchLineText.CONDITIONS.render(
+            size=report.plan.message_bytes,
+            slots=report.plan.ring_size,
+            ahead=report.plan.ahead,
+            loops=known.empty_loops_per_s,
+        )
     )
     if known.clock_step_us is not None:
         step = milliseconds(known.clock_step_us / 1000)
-        print_output(f"the server's clock has steps of {step}: qmon cannot distinguish shorter times")
+        print_output(BenchLineText.CLOCK_STEP.render(step=step))
 
 
 def _print_loads(report: BenchResults, found: list[CaseResult], *, held: bool) -> None:
@@ -93,7 +129,7 @@ def _print_loads(report: BenchResults, found: list[CaseResult], *, held: bool) -
         ]
         row += [_share_text(each.hot_share)] * hot + [_share_text(report.held_share(each))] * held
         waits = ", ".join(f"{wait.name} {wait.share:.0%}" for wait in each.waits[:3])
-        errors = f" {each.errors} failed: {each.last_error}" if each.errors else ""
+        errors = BenchLineText.FAILED.render(count=each.errors, error=each.last_error) if each.errors else ""
         rows.append([*row, _number_text(each.deadlocks), f"{waits} (n={each.samples}){errors}"])
     print_table(headers, rows, wrap=len(headers) - 1)
 
@@ -104,7 +140,7 @@ def _print_server_counts(found: list[CaseResult]) -> None:
     if not counted:
         return
     print_output()
-    print_output("Server counters per 1,000 cycles; transactions, lock timeouts and batches are per second")
+    print_output(BenchLineText.COUNTERS)
     headers = (
         "DESIGN",
         "PAGES",

@@ -46,6 +46,17 @@ class BundleText(Text):
     NO_POLL = "no poll finished within {duration}"
 
 
+class BundleFileText(Text):
+    """What the files of an archive contain."""
+
+    README = "Archive for a bug report of qmon. Review it before you send it.\n\n{files}"
+    VERSIONS = "versions of qmon, Python, its packages, the ODBC drivers and the server"
+    CONFIG = "qmon.toml as qmon read it, without passwords, redact patterns and command arguments"
+    DOCTOR = "output of qmon doctor: probes with their times or problems, and rights"
+    SNAPSHOT = "one poll as recorded, without payloads; statements are cut at their first literal"
+    LOG = "the log; older files have a number"
+
+
 _PACKAGE: Final = "qmon-sql"
 _ZIP: Final = ".zip"
 _TAR: Final = (".tar.gz", ".tgz")
@@ -55,11 +66,11 @@ _LITERAL: Final = re.compile(r"""['"]|\$\w*\$|(?<![\w$@])\d""")
 # Fields of a snapshot that may contain text from the server.
 _REASON_FIELDS: Final = frozenset({"reason", "problem", "unknown"})
 _ABOUT: Final = {
-    "versions.json": "versions of qmon, Python, its packages, the ODBC drivers and the server",
-    "config.json": "qmon.toml as qmon read it, without passwords, redact patterns and command arguments",
-    "doctor.json": "output of qmon doctor: probes with their times or problems, and rights",
-    "snapshot.json": "one poll as recorded, without payloads; statements are cut at their first literal",
-    "qmon.log": "the log; older files have a number",
+    "versions.json": BundleFileText.VERSIONS,
+    "config.json": BundleFileText.CONFIG,
+    "doctor.json": BundleFileText.DOCTOR,
+    "snapshot.json": BundleFileText.SNAPSHOT,
+    "qmon.log": BundleFileText.LOG,
 }
 
 
@@ -147,7 +158,7 @@ def _fill_archive(archive: _Archive, text: str | None, path: Path | None) -> str
                 f"qmon.log{file.name.partition('.log')[2]}", hide_secrets(file.read_text("utf-8", "replace"))
             )
     about = "".join(f"{name}: {_ABOUT[name]}\n" for name in archive.names if name in _ABOUT)
-    archive.add_text("README.txt", f"Archive for a bug report of qmon. Review it before you send it.\n\n{about}")
+    archive.add_text("README.txt", BundleFileText.README.render(files=about))
     return problem
 
 

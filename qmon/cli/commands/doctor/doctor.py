@@ -27,6 +27,27 @@ class DoctorText(Text):
     ONE_TARGET = "--bundle takes at most one target"
     MARK_DAMAGED = "the marker file {path} is damaged: delete it, or run the pipeline to write it again"
     NO_LAKE = "no lake reads the recordings in {recordings}"
+    LAKE = "{lake}: the pipeline read the recordings {age} ago"
+    LAKE_LATE = "{lake}: the pipeline read the recordings {age} ago; if this lake is not used any more, delete {path}"
+
+
+class ExaminationText(Text):
+    """Lines about what qmon can read from a target."""
+
+    CONNECTED = "{target}: {engine} {version}, connected as session {session}"
+    POOLED = "connected through a pooler in session mode: qmon sets its settings in each transaction"
+    FEW_CONNECTIONS = "{count} of {most} connections are available; more connections would allow: {uses}"
+    POLLERS_UNSEEN = "your role cannot see other qmons that poll this target, so this qmon uses the whole cost budget"
+    POLLERS = "{count} qmons poll this target and share the cost budget of {budget}: each qmon uses at most {share}"
+    GRANT = "this would help: {grant}"
+    INDEX = "this index would make {figure} of {queue} exact and cheap: {index}"
+    PARTITIONED = (
+        "creating an index on a partitioned table blocks writers; for a large table, create the index ON ONLY the "
+        "table, then CONCURRENTLY on each partition, and attach the indexes of the partitions"
+    )
+    ONLINE = (
+        "to create an index without blocking, append WITH (ONLINE = ON) (Enterprise or Developer Edition, or Azure SQL)"
+    )
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -108,8 +129,10 @@ def lake_lines(recordings: Path, now: float) -> list[str]:
             lines.append(DoctorText.MARK_DAMAGED.render(path=mark.file))
             continue
         age_s = max(0.0, now - mark.at)
-        late = "; if this lake is not used any more, delete " + str(mark.file) if age_s > ABANDONED_S else ""
-        lines.append(f"{mark.lake}: the pipeline read the recordings {duration(age_s)} ago{late}")
+        if age_s > ABANDONED_S:
+            lines.append(DoctorText.LAKE_LATE.render(lake=mark.lake, age=duration(age_s), path=mark.file))
+        else:
+            lines.append(DoctorText.LAKE.render(lake=mark.lake, age=duration(age_s)))
     return lines or [DoctorText.NO_LAKE.render(recordings=recordings)]
 
 
@@ -123,11 +146,15 @@ def _print_examination(seen: Examination) -> None:
 
     at, found, allowed, had = seen.connected, seen.checks, seen.rights, seen.connections
     print_output(
-        f"{clean_text(at.target.name)}: {at.engine.name} {seen.version}, connected as session "
-        f"{at.connection.session_id}"
+        ExaminationText.CONNECTED.render(
+            target=clean_text(at.target.name),
+            engine=at.engine.name,
+            version=seen.version,
+            session=at.connection.session_id,
+        )
     )
     if at.connection.is_pooled:
-        print_output("connected through a pooler in session mode: qmon sets its settings in each transaction")
+        print_output(ExaminationText.POOLED)
     rows = [
         (c.queue or "(target)", c.probe, UNKNOWN if c.ms is None else milliseconds(c.ms), c.problem or "works")
         for c in found
@@ -143,31 +170,23 @@ def _print_examination(seen: Examination) -> None:
         ]
         print_table(("SETTING", "VALUE", "EFFECT ON QUEUES"), known, wrap=2)
     if had is not None and had < len(CONNECTION_USES):
-        more = "; ".join(CONNECTION_USES[had:])
-        print_output(f"{had} of {len(CONNECTION_USES)} connections are available; more connections would allow: {more}")
+        uses = "; ".join(CONNECTION_USES[had:])
+        print_output(ExaminationText.FEW_CONNECTIONS.render(count=had, most=len(CONNECTION_USES), uses=uses))
     if seen.pollers is None:
-        print_output("your role cannot see other qmons that poll this target, so this qmon uses the whole cost budget")
+        print_output(ExaminationText.POLLERS_UNSEEN)
     elif seen.pollers > 1:
         part = at.target.budget.share_among(seen.pollers).label
-        print_output(
-            f"{seen.pollers} qmons poll this target and share the cost budget of {at.target.budget.label}: "
-            f"each qmon uses at most {part}"
-        )
+        print_output(ExaminationText.POLLERS.render(count=seen.pollers, budget=at.target.budget.label, share=part))
     missing = (r.grant for r in allowed if not r.held)
     for grant in dict.fromkeys([*(c.grant for c in found if c.grant), *missing]):
-        print_output(f"this would help: {clean_text(grant)}")
+        print_output(ExaminationText.GRANT.render(grant=clean_text(grant)))
     for c in (c for c in found if c.index):
         print_output(
-            f"this index would make {c.probe.strip('()')} of {clean_text(c.queue)} exact and cheap: "
-            f"{clean_text(c.index)}"
+            ExaminationText.INDEX.render(
+                figure=c.probe.strip("()"), queue=clean_text(c.queue), index=clean_text(c.index)
+            )
         )
     if at.engine.name == "postgres" and any(c.index and "CONCURRENTLY" not in c.index for c in found):
-        print_output(
-            "creating an index on a partitioned table blocks writers; for a large table, create the index ON ONLY the"
-            " table, then CONCURRENTLY on each partition, and attach the indexes of the partitions"
-        )
+        print_output(ExaminationText.PARTITIONED)
     if any(c.index for c in found) and at.engine.name == "sqlserver":
-        print_output(
-            "to create an index without blocking, append WITH (ONLINE = ON) (Enterprise or Developer Edition, or Azure"
-            " SQL)"
-        )
+        print_output(ExaminationText.ONLINE)
