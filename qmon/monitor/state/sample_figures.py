@@ -417,9 +417,12 @@ def scanned_figure(count: TableCount, value: float | None, at: float, missing: s
     return Figure(float(value), estimated=True, reason=took, age_s=age_s, every_s=count.every_s)
 
 
-def done_figure(samples: QueueSamples, ready: Figure, in_progress: Figure) -> Figure:
-    """Return the done messages that are not archived: live rows (from the counters) minus messages in other states."""
-    counters = samples.counters
+def done_figure(samples: QueueSamples, ready: Figure, in_progress: Figure, at: float) -> Figure:
+    """Return the done messages that are not archived: live rows (from the counters) minus messages in other states.
+
+    ``at``: now, server clock, seconds.
+    """
+    counters, layout = samples.counters, samples.layout
     if not samples.layout.has_figure("done"):
         return Figure.unknown(Reason.DONE_NOT_KEPT)
     if samples.elsewhere:
@@ -429,11 +432,14 @@ def done_figure(samples: QueueSamples, ready: Figure, in_progress: Figure) -> Fi
     if samples.layout.part is not None:
         return _unknown_figure(samples, "done") if samples.done is None else Figure(float(samples.done))
     uncounted = in_progress.value is None and not pops_in_transaction(samples.layout)
-    uncounted = uncounted or (samples.layout.has_figure("blocked") and samples.blocked is None)
+    uncounted = uncounted or (layout.has_figure("blocked") and samples.blocked is None)
+    waits = scheduled_figure(samples, at) if layout.has_figure("scheduled") else Figure(0.0)
+    dead = dead_figure(samples, at) if layout.has_figure("dead") else Figure(0.0)
+    uncounted = uncounted or waits.value is None or dead.value is None
     partly = ready.at_least or in_progress.at_least or (samples.strange is not None and samples.strange.at_least)
     if counters is None or ready.value is None or uncounted or partly:
         return Figure.unknown(Reason.OTHERS_UNCOUNTED)
-    others = ready.value + (in_progress.value or 0) + (samples.scheduled or 0) + (samples.dead or 0)
+    others = ready.value + (in_progress.value or 0) + (waits.value or 0) + (dead.value or 0)
     others += (samples.blocked.counted if samples.blocked is not None else 0) + (
         samples.strange.counted if samples.strange is not None else 0
     )

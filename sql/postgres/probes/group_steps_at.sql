@@ -1,4 +1,5 @@
--- The number of steps of one kind within some seconds, for each queue of a group, by an index on queue and time.
+-- The number of steps of one kind within some seconds, for each queue of a group with such steps. An index on the time,
+-- or on queue and time, makes it quick.
 -- {log}       the table whose rows have that time
 -- {at}        column: when it was
 -- {queue}     column: the queue
@@ -12,13 +13,11 @@
 -- > counted   steps
 SELECT
     CAST(:step AS text) AS step,
-    v.queue,
-    (
-        SELECT CAST(count(*) AS bigint)
-        FROM {log} AS q
-        WHERE q.{queue} = v.queue
-            AND q.{at} > to_timestamp(CAST(:after_ms AS float8) / 1000)
-            AND q.{at} <= to_timestamp(CAST(:until_ms AS float8) / 1000)
-            AND {rows!where}
-    ) AS counted
-FROM unnest(CAST(:queues AS text[])) AS v (queue)
+    CAST(q.{queue} AS text) AS queue,
+    CAST(count(*) AS bigint) AS counted
+FROM {log} AS q
+WHERE CAST(q.{queue} AS text) = ANY(CAST(:queues AS text[]))
+    AND q.{at} > to_timestamp(CAST(:after_ms AS float8) / 1000)
+    AND q.{at} <= to_timestamp(CAST(:until_ms AS float8) / 1000)
+    AND {rows!where}
+GROUP BY q.{queue}

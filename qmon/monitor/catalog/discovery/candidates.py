@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final
+from typing import Final, cast
 
 from qmon.errors import BadInput, LockTimeout, QueryFailed
 from qmon.model.groups.configured_queue import LAYOUT_ONLY_KEYS
@@ -32,10 +32,14 @@ from qmon.monitor.catalog.column_names import (
 from qmon.monitor.catalog.column_zones import with_zones
 from qmon.monitor.catalog.complete_layout import complete_layout, unowned_sequence
 from qmon.monitor.catalog.discovery.listed_states import (
+    Never,
+    OtherQueues,
+    find_other_queues,
     has_flag_of_state,
     states_by_due_time,
     states_by_marks,
     states_by_values,
+    steps_by_time,
 )
 from qmon.monitor.catalog.discovery.relatives import Relatives, are_halves
 from qmon.monitor.catalog.discovery.shape import ENOUGH_ROWS, Shape, may_be_queue, name_type_pairs, score_shape
@@ -101,6 +105,7 @@ class Candidate:
     conditions define the states of its rows. ``locked``: the id of the table, if a lock that blocks even readers
     prevents reading it. ``times``: lines that compare the newest rows with the clock, for times of unknown zone.
     ``queue_column``: the column with the names of several queues in the table; empty if there is no such column.
+    ``other_queues``: queues with the scheduled or dead messages of other queues. ``steps``: the steps of each queue.
     """
 
     layout: Layout
@@ -112,14 +117,19 @@ class Candidate:
     locked: int | None = None
     times: tuple[str, ...] = ()
     queue_column: str = ""
+    other_queues: OtherQueues | None = None
+    steps: tuple[Mapping[str, object], ...] = ()
 
     @property
     def proposal(self) -> Mapping[str, object] | None:
         """The queue as a table of ``qmon.toml``, if conditions or the names of several queues need one."""
         if not self.queue_column:
             return self.written
-        plain = {key: value for key, value in layout_to_dict(self.layout).items() if key not in LAYOUT_ONLY_KEYS}
-        return {**(self.written or plain), "queue": self.queue_column}
+        entry = dict(self.written or layout_to_dict(self.layout))
+        entry = {key: value for key, value in entry.items() if key not in LAYOUT_ONLY_KEYS}
+        if self.steps:
+            entry = {key: value for key, value in entry.items() if key != "counters"} | {"steps": list(self.steps)}
+        return entry | {"queue": self.queue_column if self.other_queues is None else self.other_queues.names}
 
     @property
     def group(self) -> Group | None:
@@ -380,7 +390,10 @@ def _with_queue_column(work: _Candidates, details: TableDetails, finding: Candid
     if not 2 <= len(values) < MAX_VALUES:
         return finding
     why = CandidateText.SEVERAL_QUEUES.render(column=name, values=values_text(values))
-    return replace(finding, queue_column=name, how=(*finding.how, why))
+    steps: tuple[Mapping[str, object], ...] = ()
+    if finding.group is not None and finding.written is not None and finding.other_queues is None:
+        steps = tuple(steps_by_time(details, cast("list[dict[str, object]]", finding.written["state"]), name))
+    return replace(finding, queue_column=name, how=(*finding.how, why), steps=steps)
 
 
 def _single_candidate(work: _Candidates, details: TableDetails, design: str = "") -> Candidate | None:
@@ -478,18 +491,37 @@ def _listed_candidate(
     if layout.state is None:
         return None
     words = _words_of_layout(layout, state, known)
-    never_means_now = False
-    if layout.due_at is not None and times is None:
-        popped = {str(value) for kind, values in words.items() if kind in _POPPED for value in values}
-        never_means_now = not popped.isdisjoint(
-            states_due_never(work.catalog, details, layout.state.column, layout.due_at)
-        )
-    if not (times or never_means_now or needs_list_of_states(words)):
+    never = None if times else _meaning_of_never(work, details, layout, words)
+    other_queues = _find_other_queues(work, details, layout)
+    if not (times or never or other_queues or needs_list_of_states(words)):
         return None
-    entry, means = states_by_values(details, layout, words, never_means_now=never_means_now)
+    entry, means = states_by_values(details, layout, words, never=never, other_queues=other_queues)
     found = _written_candidate(layout, shape, means, _with_times(entry, times))
+    found = replace(found, other_queues=other_queues)
     rest = unexplained_values(known, words)
     return replace(found, how=(unexplained_values_text(layout.state.column, rest),)) if rest else found
+
+
+def _meaning_of_never(
+    work: _Candidates, details: TableDetails, layout: Layout, words: Mapping[str, Sequence[StateValue]]
+) -> Never | None:
+    """Return what a due time in more than five years means: a popped message with such a due time was due.
+
+    Until such a message is popped, rows do not show whether they have no due time or are due never.
+    """
+    if layout.due_at is None or layout.state is None:
+        return None
+    popped = {str(value) for kind, values in words.items() if kind in _POPPED for value in values}
+    found = states_due_never(work.catalog, details, layout.state.column, layout.due_at)
+    return None if not found else "unknown" if popped.isdisjoint(found) else "now"
+
+
+def _find_other_queues(work: _Candidates, details: TableDetails, layout: Layout) -> OtherQueues | None:
+    """Return queues of the table with scheduled or dead messages of its other queues, if there is no due time."""
+    column = column_for_role("queue", name_type_pairs(details.columns))
+    if column is None or layout.due_at is not None or (layout.state is not None and column == layout.state.column):
+        return None
+    return find_other_queues(column, known_values(details, column, work.catalog).values)
 
 
 def _words_of_layout(
@@ -514,12 +546,15 @@ def _missing_deletes(layout: Layout, activity: Activity | None) -> str:
 
     Rows of logs, histories and results are only inserted. If rows are updated, an unknown column shows their state.
     """
-    if activity is None or activity.inserted < ENOUGH_ROWS or not layout.deletes_on_pop:
+    if activity is None or not layout.deletes_on_pop:
+        return ""
+    few = activity.inserted < ENOUGH_ROWS
+    if few and not (activity.updated and not activity.deleted):
         return ""
     counted = CandidateText.COUNTED.render(
         inserted=activity.inserted, updated=activity.updated, deleted=activity.deleted
     )
-    if activity.updated >= _UPDATED_SHARE * activity.inserted:
+    if few or activity.updated >= _UPDATED_SHARE * activity.inserted:
         return CandidateText.NO_POP_COLUMN.render(counted=counted)
     if activity.deleted < _DELETED_SHARE * activity.inserted:
         return CandidateText.NO_POPS_SEEN.render(counted=counted)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from qmon.model.layout.layout import Layout, StateValue
 from qmon.model.layout.layout_io import table_to_text
 from qmon.monitor.catalog.catalog import TableDetails
-from qmon.monitor.catalog.column_names import BOOLEAN_TYPES, ColumnRole, column_for_role
+from qmon.monitor.catalog.column_names import BOOLEAN_TYPES, ColumnRole, column_for_role, queue_suffix
 from qmon.texts import Text
 
 
@@ -19,12 +19,19 @@ class StateListText(Text):
     TIMES_AND_FLAGS = "states come from times and flags; a message is ready while none of these is set: {columns}"
     DUE = "a message is ready when it is due (`{column}`)"
     MEANINGS = "`{column}`: {meanings}"
+    OTHER_QUEUES = "`{column}`: queues named {patterns} have the {kind} messages of the other queues"
 
 
 Toml = dict[str, object]
 
 # A due time that is further away than this means "never", or that a message has no due time.
 FAR: Final = "1826d"
+
+# What a due time in more than five years means: the message is due, or nothing that the rows show.
+Never = Literal["now", "unknown"]
+
+# The name of the value that is a suffix such as ``.DQ`` for messages in such a queue.
+_SUFFIX_VALUE: Final = "queue_suffix"
 
 # The kinds of states that a time or a flag marks: the columns are set when a message comes into the state.
 _MARKS: Final[tuple[tuple[str, ColumnRole, ColumnRole], ...]] = (
@@ -33,26 +40,37 @@ _MARKS: Final[tuple[tuple[str, ColumnRole, ColumnRole], ...]] = (
     ("done", "finished_at", "flag"),
 )
 
+# The types of times with a time zone.
+_ZONED_TYPES: Final = frozenset({"timestamp with time zone", "datetimeoffset"})
+
 # The column with the time at which a message came into a state.
 _SINCE: Final[Mapping[str, ColumnRole]] = {kind: time for kind, time, _ in _MARKS}
 
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """How rows show that they are in a state: a nullable time that is set, or a boolean column that is true."""
+    """How rows show that they are in a state: a nullable time that is set, or a boolean column that is true.
+
+    ``inverted``: the boolean column is true for the rows that are not in the state.
+    """
 
     kind: str
     column: str
     is_flag: bool
     since: str | None
+    inverted: bool = False
 
     @property
     def is_set(self) -> Toml:
-        return {self.column: True if self.is_flag else {"null": False}}
+        return {self.column: self._flag(not self.inverted) if self.is_flag else {"null": False}}
 
     @property
     def is_unset(self) -> Toml:
-        return {self.column: {"not": True} if self.is_flag else {"null": True}}
+        return {self.column: self._flag(self.inverted) if self.is_flag else {"null": True}}
+
+    @staticmethod
+    def _flag(value: bool) -> object:
+        return True if value else {"not": True}
 
 
 def states_by_marks(details: TableDetails, layout: Layout) -> tuple[Toml, str, bool] | None:
@@ -64,6 +82,9 @@ def states_by_marks(details: TableDetails, layout: Layout) -> tuple[Toml, str, b
     its lease ends.
     """
     marks = [mark for kind, time, flag in _MARKS if (mark := _find_mark(details, kind, time, flag)) is not None]
+    visible = column_for_role("ready_flag", _name_type_pairs(details))
+    if visible is not None and not any(mark.kind == "in_progress" for mark in marks):
+        marks.insert(0, _Mark("in_progress", visible, is_flag=True, since=None, inverted=True))
     if layout.id is None or not marks:
         return None
     ended = [mark for mark in marks if mark.kind != "in_progress"]
@@ -117,7 +138,8 @@ def states_by_values(
     layout: Layout,
     words: Mapping[str, Sequence[StateValue]],
     *,
-    never_means_now: bool = False,
+    never: Never | None = None,
+    other_queues: OtherQueues | None = None,
 ) -> tuple[Toml, str]:
     """Return the queue in the form of ``qmon.toml``, and the evidence for its states.
 
@@ -127,41 +149,116 @@ def states_by_values(
         details: the table.
         layout: the table's layout. It has a state column and a one-column id.
         words: the values of each state; see ``words_by_state``. There is a value for ready messages.
-        never_means_now: a due time in more than five years means that a message has no due time.
+        never: what a due time in more than five years means; ``None`` if rows have no such due time.
+        other_queues: queues whose names show that their messages are not ready. The table then has no due time.
     """
     assert layout.state is not None  # noqa: S101 - see above
     column, due = layout.state.column, layout.due_at
     later = list(words.get("scheduled", ()))
     waits: Toml = {column: [*words["ready"], *(later if due is not None else ())]}
-    states = _waiting_states(details, due, waits, never_means_now=never_means_now)
+    states = _waiting_states(details, due, waits, never=never)
+    values: Toml = {}
+    if other_queues is not None:
+        ready = states[0]
+        states[0] = {**ready, "when": {**waits, _SUFFIX_VALUE: {"not": list(other_queues.suffixes)}}}
+        for kind, suffixes in other_queues.by_kind.items():
+            states.append({"name": f"{kind}_queue", "kind": kind, "when": {**waits, _SUFFIX_VALUE: list(suffixes)}})
+        names = {f"*{suffix}": suffix for suffix in other_queues.suffixes}
+        values = {"values": {_SUFFIX_VALUE: {"column": other_queues.column, "names": names}}}
     if later and due is None:
         states.append({"name": "scheduled", "when": {column: later}})
     for kind in ("in_progress", "blocked", "dead", "done"):
-        if values := words.get(kind):
-            state: Toml = {"name": kind, "when": {column: list(values)}}
+        if meant := words.get(kind):
+            state: Toml = {"name": kind, "when": {column: list(meant)}}
             since = column_for_role(_SINCE[kind], _name_type_pairs(details)) if kind in _SINCE else None
             states.append(state if since is None else state | {"since": since})
-    meant = "; ".join(f"{kind.replace('_', ' ')}: {', '.join(map(str, values))}" for kind, values in words.items())
-    entry = _queue_entry(details, layout, states, may_be_overdue="in_progress" in words)
+    told = "; ".join(f"{kind.replace('_', ' ')}: {', '.join(map(str, each))}" for kind, each in words.items())
+    entry = _queue_entry(details, layout, states, may_be_overdue="in_progress" in words) | values
     deletes = details.activity is not None and details.activity.rows_are_deleted
-    # If a completion deletes its row, the server's counters show the flow.
-    entry |= {"counters": True} if deletes and "done" not in words else {}
-    return entry, StateListText.MEANINGS.render(column=column, meanings=meant)
+    # If a completion deletes or updates its row, the server's counters show the flow. The numbers of rows are better.
+    stays = {"in_progress", "done"} <= words.keys() and not _is_numbered(details, layout.id)
+    entry |= {"counters": True} if stays or (deletes and "done" not in words) else {}
+    means = [StateListText.MEANINGS.render(column=column, meanings=told)]
+    return entry, "; ".join((*means, *(() if other_queues is None else other_queues.describe())))
 
 
-def _waiting_states(
-    details: TableDetails, due: str | None, waits: Toml, *, never_means_now: bool = False
-) -> list[Toml]:
+@dataclass(frozen=True, slots=True)
+class OtherQueues:
+    """Queues of a table whose messages are not ready, although their state is that of ready messages.
+
+    ``column``: the column with the name of the queue. ``by_kind``: for each kind of state, the suffixes of the names.
+    """
+
+    column: str
+    by_kind: Mapping[str, tuple[str, ...]]
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """The suffixes of the names."""
+        return tuple(suffix for suffixes in self.by_kind.values() for suffix in suffixes)
+
+    @property
+    def names(self) -> Toml:
+        """The value for ``queue`` that counts these messages in the queues to which they belong."""
+        return {"column": self.column, "names": {f"*{suffix}": "*" for suffix in self.suffixes}}
+
+    def describe(self) -> list[str]:
+        """Return a line for each kind."""
+        return [
+            StateListText.OTHER_QUEUES.render(
+                column=self.column, patterns=", ".join(f"*{suffix}" for suffix in suffixes), kind=kind
+            )
+            for kind, suffixes in self.by_kind.items()
+        ]
+
+
+def find_other_queues(column: str, names: Iterable[str]) -> OtherQueues | None:
+    """Return the queues that belong to another of the named queues, such as ``mails.DQ`` to ``mails``.
+
+    ``column``: the column with the name of the queue. Returns ``None`` if there is no such queue.
+    """
+    known, found = set(names), dict[str, set[str]]()
+    for name in known:
+        if (suffix := queue_suffix(name)) is not None and name.removesuffix(suffix[0]) in known:
+            found.setdefault(suffix[1], set()).add(suffix[0])
+    return OtherQueues(column, {kind: tuple(sorted(found[kind])) for kind in sorted(found)}) if found else None
+
+
+def steps_by_time(details: TableDetails, states: Iterable[Toml], queue: str | Toml) -> list[Toml]:
+    """Return the steps that the times of the rows show, for a table whose done messages stay.
+
+    ``states``: the states of the table. ``queue``: the column with the queue. The result is empty if the table does not
+    record when messages are pushed, or numbers its rows: the numbers show pushes sooner.
+    """
+    by_kind = {str(state.get("kind", state["name"])): state for state in states}
+    pairs = [(name, kind) for name, kind in _name_type_pairs(details) if kind in _ZONED_TYPES]
+    pushed = column_for_role("enqueued_at", pairs)
+    if pushed is None or "done" not in by_kind or not isinstance(queue, str):
+        return []
+    found: list[Toml] = [{"at": pushed, "pushed": True}]
+    if "in_progress" in by_kind and (started := column_for_role("started_at", pairs)) is not None:
+        found.append({"at": started, "popped": True})
+        if (ended := column_for_role("finished_at", pairs)) is not None:
+            found.append({"at": ended, "completed": by_kind["done"]["when"]})
+    return [{"table": details.table.table_name, "queue": queue} | step for step in found]
+
+
+def _is_numbered(details: TableDetails, id_column: str | None) -> bool:
+    column = details.column(id_column)
+    return column is not None and (column.is_identity or column.sequence_id is not None)
+
+
+def _waiting_states(details: TableDetails, due: str | None, waits: Toml, *, never: Never | None = None) -> list[Toml]:
     """Return the states of ready and scheduled messages. ``waits``: their condition, without the due time."""
     pushed = column_for_role("enqueued_at", _name_type_pairs(details))
     if due is None:
         return [{"name": "ready", "when": waits, **({"since": pushed} if pushed else {})}]
-    may_be_null = due in dict(_name_type_pairs(details, nullable=True))
-    since = pushed if pushed and may_be_null else due  # a message without a due time has no age since then
+    may_have_none = never == "now" or due in dict(_name_type_pairs(details, nullable=True))
+    since = pushed if pushed and may_have_none else due  # a message without a due time has no age since then
     now: list[Toml] = [{due: {"null": True}}, {due: {"past": True}}]
     soon: Toml = {}
-    if never_means_now:
-        now.append({due: {"future": True, "plus": f"-{FAR}"}})
+    if never is not None:
+        now += [{due: {"future": True, "plus": f"-{FAR}"}}] if never == "now" else []
         soon = {"any": [{due: {"past": True, "plus": f"-{FAR}"}}]}
     return [
         {"name": "ready", "when": waits | {"any": now}, "since": since},

@@ -137,7 +137,9 @@ class ReadyBalance:
         After a poll without exact figures, earlier polls are forgotten.
         """
         then, now, layout = ready_rows(before), ready_rows(samples), samples.layout
-        exact = work.exact and layout.due_at is None and moves_of_state(work, layout) is not None
+        # A message that becomes due is ready, although no row has changed.
+        has_due_times = layout.due_at is not None or (layout.part is not None and "scheduled" in layout.part.kinds)
+        exact = work.exact and not has_due_times and moves_of_state(work, layout) is not None
         if then is None or now is None or flow.popped is None or not exact:
             self._polls.clear()
             return
