@@ -315,6 +315,10 @@ WORDINGS: Final[Wordings] = {
         {"part": "since", "state": "ready", "why": "public.jobs has no column 'at'"},
         "without `since` of ready: public.jobs has no column 'at'",
     ),
+    GroupResolutionText.NO_TIME_INDEX: (
+        {"column": "created_at"},
+        "the table is large, and no index starts with created_at, or with the queue and created_at",
+    ),
     GroupResolutionText.WITHOUT_STEPS: (
         {"table": "log", "why": "there is no table log"},
         "without the steps in log: there is no table log",
@@ -402,6 +406,10 @@ WORDINGS: Final[Wordings] = {
         "(in progress), `done_at` (done)",
     ),
     StateListText.DUE: ({"column": "run_at"}, "a message is ready when it is due (`run_at`)"),
+    StateListText.OTHER_QUEUES: (
+        {"column": "queue_name", "patterns": "*.DQ, *.delayed", "kind": "scheduled"},
+        "`queue_name`: queues named *.DQ, *.delayed have the scheduled messages of the other queues",
+    ),
     StateListText.MEANINGS: (
         {"column": "status", "meanings": "ready: new, pending; done: done"},
         "`status`: ready: new, pending; done: done",
