@@ -13,7 +13,8 @@ from qmon.pipeline.ingest.segment_intake import SegmentIntake
 from qmon.pipeline.ingest.segment_intake import run_intake as take_in
 from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.rollup.incident_rollup import incidents_from_runs
-from qmon.pipeline.rollup.rollups import DAY_S, HOUR_S, MINUTE_S
+from qmon.pipeline.rollup.minute_sums import HOUR_S, MINUTE_S
+from qmon.pipeline.rollup.rollups import DAY_S
 from tests.pipeline import reference
 
 # Across midnight, and across the end of summer time in Berlin.

@@ -9,16 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from qmon.pipeline.lake.schema import SAMPLES
-from qmon.pipeline.rollup.rollups import (
-    DAY_S,
-    HOUR_S,
-    MINUTE_S,
-    counting_pieces,
-    day_rows,
-    hour_rows,
-    minute_rows,
-    split_samples,
-)
+from qmon.pipeline.rollup.minute_sums import HOUR_S, MINUTE_S
+from qmon.pipeline.rollup.rollups import DAY_S, counting_parts, day_rows, hour_rows, minute_parts, minute_rows
 from tests.pipeline import reference
 from tests.pipeline.comparing import START, same
 
@@ -46,9 +38,9 @@ def drawn(seed: int, count: int) -> list[dict[str, Any]]:
 def test_rolled_up_rows_equal_plain_python(spark: SparkSession) -> None:
     rows = drawn(7, 3000)
     frame = spark.createDataFrame([tuple(row.get(name) for name in SAMPLES.fieldNames()) for row in rows], SAMPLES)
-    pieces = split_samples(frame)
-    found = {MINUTE_S: minute_rows(pieces).persist()}
-    found[HOUR_S] = hour_rows(found[MINUTE_S], counting_pieces(pieces, found[MINUTE_S])).persist()
+    parts = minute_parts(frame)
+    found = {MINUTE_S: minute_rows(parts).persist()}
+    found[HOUR_S] = hour_rows(found[MINUTE_S], counting_parts(parts, found[MINUTE_S])).persist()
     found[DAY_S] = day_rows(found[HOUR_S])
     measured = reference.measured(rows)
     for seconds, frame in found.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from qmon.pipeline.lake.storage import Storage
 from qmon.pipeline.pipeline_texts import IntakeText, LakeText
 from qmon.pipeline.rollup import rollups
 from qmon.pipeline.rollup.incident_rollup import runs_from_samples
+from qmon.pipeline.rollup.minute_sums import HOUR_S, LONGEST_FLOW_S
 from qmon.recording.figure_rows.row_schema import bucket_for
 
 _PERIODS: Final = StructType([StructField("target", StringType()), StructField("begun", DoubleType())])
@@ -31,13 +33,9 @@ MAX_LISTED_FILES: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class AffectedHours:
-    """The hours that a batch affects, as pairs of target and seconds since the epoch.
-
-    ``shared``: true if several recorders watched one of these hours.
-    """
+    """The hours that a batch affects, as pairs of target and seconds since the epoch."""
 
     hours: frozenset[tuple[str, float]]
-    shared: bool
 
     @property
     def start_at(self) -> float:
@@ -47,7 +45,7 @@ class AffectedHours:
     @property
     def end_at(self) -> float:
         """End of the last hour, seconds since the epoch."""
-        return max(hour for _, hour in self.hours) + rollups.HOUR_S
+        return max(hour for _, hour in self.hours) + HOUR_S
 
     def read_filter(self, over: str = "") -> ReadFilter:
         """Return the part of a table that may hold rows of these hours.
@@ -61,17 +59,17 @@ class AffectedHours:
     def select_rows(self, rows: DataFrame, at: str = "start_at") -> DataFrame:
         """Return the rows within these hours."""
         near = rows.where(F.col(at).between(self.start_at, self.end_at))  # with this condition, Parquet can skip pages
-        return _match_rows(near, at, rollups.HOUR_S, self.hours)
+        return _match_rows(near, at, HOUR_S, self.hours)
 
     def select_samples(self, samples: DataFrame) -> DataFrame:
         """Return all samples that cover time within these hours, and some samples that do not."""
-        near = samples.where(F.col("sampled_at").between(self.start_at, self.end_at + rollups.LONGEST_FLOW_S))
-        following = {(target, hour + rollups.HOUR_S) for target, hour in self.hours}
-        return _match_rows(near, "sampled_at", rollups.HOUR_S, self.hours | following)
+        near = samples.where(F.col("sampled_at").between(self.start_at, self.end_at + LONGEST_FLOW_S))
+        following = {(target, hour + HOUR_S) for target, hour in self.hours}
+        return _match_rows(near, "sampled_at", HOUR_S, self.hours | following)
 
     def exclude_rows(self, rows: DataFrame) -> DataFrame:
         """Return the rows outside these hours."""
-        return _match_rows(rows, "start_at", rollups.HOUR_S, self.hours, within=False)
+        return _match_rows(rows, "start_at", HOUR_S, self.hours, within=False)
 
     def select_days(self, rows: DataFrame, *, within: bool = True) -> DataFrame:
         """Return the rows within the days of these hours. If not ``within``, return all other rows."""
@@ -163,45 +161,71 @@ def _write_samples(
     lake, rows = before.lake, staged.read_rows("poll").where(~_on_deleted_day(deleted))
     place = lines.read_filter("sampled_at")
     # The neighbouring hours may have samples of other recorders that cover the same minutes.
-    known = before.read("polls", place.widen(rollups.HOUR_S + rollups.LONGEST_FLOW_S))
+    known = before.read("polls", place.widen(HOUR_S + LONGEST_FLOW_S))
     changes.added["polls"] = lake.table("polls").write_rows(stage.poll_rows(rows, known), stamp)
     hours = stage.affected_hours(rows, known).collect()
     if not hours:
         return 0
     samples = lake.table("samples")
-    late = _has_deleted_day(lines, deleted)
-    if changes.added["polls"].rows == sum(hour.polls for hour in hours) and not late:
+    whole = changes.added["polls"].rows == sum(hour.polls for hour in hours) and not _has_deleted_day(lines, deleted)
+    if whole:
         lake.storage.move_folder(staged.kind_folder("sample"), f"samples/{stamp}")
         written = samples.written_files(stamp)
     else:
         polls = lake.table("polls").read_written(changes.added["polls"])
         written = samples.write_rows(stage.sample_rows(staged.read_rows("sample"), polls), stamp)
     changes.added["samples"] = written
-    touched = AffectedHours(
-        frozenset(
-            (h.target, h.hour) for h in hours if not any(days.covers(h.target, _utc_date(h.hour)) for days in deleted)
-        ),
-        any(h.recorders > 1 for h in hours),
-    )
-    old = before.files("samples", touched.read_filter("sampled_at").widen(rollups.LONGEST_FLOW_S))
+    hours = [h for h in hours if not any(days.covers(h.target, _utc_date(h.hour)) for days in deleted)]
+    touched = AffectedHours(frozenset((h.target, h.hour) for h in hours))
+    new = {(h.target, h.hour) for h in hours if whole and h.recorders == 1 and not h.old_polls}
+    old = before.files("samples", touched.read_filter("sampled_at").widen(LONGEST_FLOW_S))
     every = samples.read_written(written)
     if old.paths:
         every = touched.select_samples(samples.read(old)).unionByName(every)
-    _write_derived(before, every, touched, changes, stamp)
+    parts = _minute_parts(staged, every, new, touched)
+    shared = any(h.recorders > 1 for h in hours)
+    _write_derived(before, _Derived(every, parts, touched, shared=shared), changes, stamp)
     return written.rows
 
 
-def _write_derived(
-    before: LakeView, samples: DataFrame, touched: AffectedHours, changes: _TableChanges, stamp: str
-) -> None:
-    """Compute minutes, hours, days and runs of the affected hours from all samples that cover these hours."""
-    pieces = touched.select_rows(rollups.split_samples(samples))
-    minutes = _replace_rows(
-        before, "minutes", rollups.minute_rows(pieces, shared=touched.shared), touched, changes, stamp
-    )
-    counting = rollups.counting_pieces(pieces, minutes) if touched.shared else pieces
+def _minute_parts(
+    staged: stage.StagedBatch, samples: DataFrame, new: Collection[tuple[str, float]], touched: AffectedHours
+) -> DataFrame:
+    """Return the parts of all minutes of the affected hours.
+
+    ``new``: the hours for which all samples are in the batch, from one recorder. Their parts are already computed. The
+    parts of other hours are computed from ``samples``.
+    """
+    parts: list[DataFrame] = []
+    if new:
+        parts.append(AffectedHours(frozenset(new)).select_rows(stage.minute_parts(staged.read_rows("minute"))))
+    if others := touched.hours.difference(new):
+        late = AffectedHours(others)
+        parts.append(late.select_rows(rollups.minute_parts(late.select_samples(samples))))
+    return functools.reduce(DataFrame.unionByName, parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Derived:
+    """The input of derived rows: all samples and parts of minutes of the affected hours.
+
+    ``shared``: true if several recorders watched one of these hours.
+    """
+
+    samples: DataFrame
+    parts: DataFrame
+    touched: AffectedHours
+    shared: bool
+
+
+def _write_derived(before: LakeView, source: _Derived, changes: _TableChanges, stamp: str) -> None:
+    """Compute minutes, hours, days and runs of the affected hours."""
+    touched, parts = source.touched, source.parts
+    minutes = rollups.minute_rows(parts, shared=source.shared)
+    minutes = _replace_rows(before, "minutes", minutes, touched, changes, stamp)
+    counting = rollups.counting_parts(parts, minutes) if source.shared else parts
     hours = _replace_rows(before, "hours", rollups.hour_rows(minutes, counting), touched, changes, stamp)
-    runs = runs_from_samples(touched.select_rows(samples, "sampled_at"))
+    runs = runs_from_samples(touched.select_rows(source.samples, "sampled_at"))
     _replace_rows(before, "runs", runs, touched, changes, stamp)
     others = before.files("hours", touched.read_filter())
     if others.paths:

@@ -13,13 +13,15 @@ import pyarrow.fs
 import pyarrow.parquet as pq
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from qmon.pipeline.lake.delta import TableLog, WrittenFiles, frame_from_rows
 from qmon.pipeline.lake.schema import BAD, OPERATIONS, POLLS, SAMPLES, STAGED
 from qmon.pipeline.lake.storage import Storage
-from qmon.pipeline.rollup.rollups import HOUR_S, LONGEST_FLOW_S, period_start
+from qmon.pipeline.rollup.minute_sums import HOUR_S, LONGEST_FLOW_S, add_up_minutes
+from qmon.pipeline.rollup.rollups import period_start
 from qmon.recording.figure_rows.line_rows import rows_from_segment
-from qmon.recording.figure_rows.row_schema import bucket_for
+from qmon.recording.figure_rows.row_schema import PARTITIONS, bucket_for
 from qmon.recording.figure_rows.rows_file import read_rows_file
 from qmon.recording.figure_rows.segment_lines import target_from_path
 
@@ -78,6 +80,11 @@ def stage_segments(storage: Storage, segments: Mapping[str, int], stamp: str) ->
     return StagedBatch(storage, stamp)
 
 
+def minute_parts(rows: DataFrame) -> DataFrame:
+    """Return the sums of minutes (``schema.MINUTE_SUMS``) from the rows of the kind ``minute``."""
+    return rows.select("minute.*")
+
+
 def sample_rows(rows: DataFrame, polls: DataFrame) -> DataFrame:
     """Return one row per queue and poll, without duplicates, from the staged rows of these polls."""
     kept = rows.join(polls.select(*LINE_KEY), [*LINE_KEY], "left_semi").select(*SAMPLES.fieldNames())
@@ -132,8 +139,9 @@ def _segment_date() -> Column:
 def affected_hours(polls: DataFrame, known: DataFrame) -> DataFrame:
     """Return the hours that polls affect, and for each hour the number of recorders that watched it.
 
-    A poll also affects the previous hour if its time may begin there. ``polls``: number of new polls that were taken in
-    the hour. ``known``: polls in the lake.
+    A poll also affects the previous hour if its time may begin there. ``known``: polls in the lake. In the result,
+    ``polls``: number of new polls that were taken in the hour. ``old_polls``: number of polls in the lake that affect
+    the hour.
     """
     hour = period_start(F.col("sampled_at"), HOUR_S)
     earliest = period_start(F.col("sampled_at") - LONGEST_FLOW_S, HOUR_S)
@@ -145,6 +153,7 @@ def affected_hours(polls: DataFrame, known: DataFrame) -> DataFrame:
     found = each.agg(
         F.sum("new").alias("touching"),
         F.sum(F.when(F.col("taken") == F.col("hour"), F.col("new")).otherwise(0)).alias("polls"),
+        F.sum(1 - F.col("new")).alias("old_polls"),
         F.countDistinct("recorder", "zone").alias("recorders"),
     )
     return found.where("touching > 0")
@@ -152,14 +161,31 @@ def affected_hours(polls: DataFrame, known: DataFrame) -> DataFrame:
 
 # Maximum number of rows in memory. Files of this size take about 1.5 MB.
 _BUFFERED_ROWS: Final = 250_000
-_KEY: Final = ("kind", "date", "bucket")
 
 
 def staged_batches(segments: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Convert segments (``path``, ``content``) to rows of ``schema.STAGED``. This is a function for ``mapInArrow``."""
+    schema = to_arrow_schema(STAGED)
     for batch in segments:
         for path, content in zip(batch.column("path"), batch.column("content"), strict=True):
-            yield from rows_from_segment(str(path.as_py()), content.as_py())
+            for rows in rows_from_segment(str(path.as_py()), content.as_py()):
+                yield _full_rows(rows, schema)
+                if rows.num_rows and rows["kind"][0].as_py() == "sample":
+                    yield _full_rows(_minute_rows(pa.Table.from_batches([rows])), schema)
+
+
+def _full_rows(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Return rows with all columns of a schema. Missing columns are null."""
+    there = set(rows.schema.names)
+    columns = [rows[each.name] if each.name in there else pa.nulls(rows.num_rows, each.type) for each in schema]
+    return pa.record_batch(columns, schema=schema)
+
+
+def _minute_rows(samples: pa.Table) -> pa.RecordBatch:
+    """Return the rows of the kind ``minute`` for the samples of one segment. These rows are in no partition."""
+    sums = add_up_minutes(samples, HOUR_S)
+    kind = pa.repeat(pa.scalar("minute"), sums.num_rows)
+    return pa.record_batch([kind, sums.to_struct_array()], names=["kind", "minute"])
 
 
 def stage_rows_files(segments: Mapping[str, int], folder: Path) -> list[str]:
@@ -169,11 +195,14 @@ def stage_rows_files(segments: Mapping[str, int], folder: Path) -> list[str]:
     """
     writer, others = _PartitionedWriter(folder), list[str]()
     for path, size in segments.items():
-        rows = read_rows_file(Path(path.removeprefix("file:")), size, path)
-        if rows is None:
+        kinds = read_rows_file(Path(path.removeprefix("file:")), size, path)
+        if kinds is None:
             others.append(path)
-        else:
-            writer.add_rows(rows)
+            continue
+        for kind, rows in kinds.items():
+            writer.add_rows(kind, rows)
+        if "sample" in kinds:
+            writer.add_rows("minute", pa.Table.from_batches([_minute_rows(kinds["sample"])]))
     writer.write_buffer()
     return others
 
@@ -187,21 +216,25 @@ class _PartitionedWriter:
         self._buffered = 0
         self._files = 0
 
-    def add_rows(self, rows: pa.Table) -> None:
-        for key in rows.group_by(_KEY).aggregate([]).to_pylist():
+    def add_rows(self, kind: str, rows: pa.Table) -> None:
+        """Add rows of one kind. Rows without the columns ``date`` and ``bucket`` are in no partition."""
+        names = [name for name in PARTITIONS if name in rows.column_names]
+        for key in rows.group_by(names).aggregate([]).to_pylist() if names else [{}]:
             found = rows
             for name, value in key.items():
-                column = pc.field(name)
-                found = found.filter(column.is_null() if value is None else column == value)
-            self._tables.setdefault(tuple(key.values()), []).append(found.drop_columns(list(_KEY)))
+                if pc.count_distinct(rows[name], "all").as_py() > 1:
+                    found = found.filter(pc.field(name).is_null() if value is None else pc.field(name) == value)
+            place = (kind, *(key.get(name) for name in PARTITIONS))
+            self._tables.setdefault(place, []).append(found.drop_columns(names))
         self._buffered += rows.num_rows
         if self._buffered >= _BUFFERED_ROWS:
             self.write_buffer()
 
     def write_buffer(self) -> None:
-        for (kind, date, bucket), tables in self._tables.items():
-            day = "__HIVE_DEFAULT_PARTITION__" if date is None else date
-            place = self._folder / f"kind={kind}" / f"date={day}" / f"bucket={bucket}"
+        for (kind, *values), tables in self._tables.items():
+            place = self._folder / f"kind={kind}"
+            for name, value in zip(PARTITIONS, values, strict=True):
+                place /= f"{name}={'__HIVE_DEFAULT_PARTITION__' if value is None else value}"
             pa.fs.LocalFileSystem().create_dir(str(place))  # like Spark, with the usual mode of new folders
             self._files += 1
             pq.write_table(pa.concat_tables(tables), place / f"rows-{self._files:05d}.parquet", compression="snappy")

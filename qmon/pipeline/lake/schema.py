@@ -57,9 +57,6 @@ POLLS: Final = _struct(
     **_PLACE,
 )
 
-# The rows of a running batch, of four kinds: see `qmon.recording.figure_rows.row_schema`.
-STAGED: Final = from_arrow_schema(row_schema.ROWS)
-
 # One row per operation in its latest state. `written` is the number of the line with that state.
 OPERATIONS: Final = StructType([*OPERATION.fields, *_struct(written=_L, **_PLACE).fields])
 
@@ -78,6 +75,25 @@ _SUMS: Final[dict[str, DataType]] = {
 MINUTES: Final = _struct(queue=_S, start_at=_D, recorder=_S, **_SUMS, **_ORIGIN, **_PLACE)
 
 _MILLISECONDS: Final = MapType(_D, _L)
+
+# Parts of the rows of `MINUTES` and `ROLLUPS`, computed from some of the samples of a minute. Parts can be added up.
+#
+# `newest_at`: time of the newest sample. `ready_last_at`, `dead_last_at`: time of the newest known value. The maps
+# cover one minute or one hour: see `qmon.pipeline.rollup.minute_sums`.
+MINUTE_SUMS: Final = _struct(
+    target=_S,
+    queue=_S,
+    start_at=_D,
+    recorder=_S,
+    **_ORIGIN,
+    newest_at=_D,
+    **_SUMS,
+    ready_last_at=_D,
+    dead_last_at=_D,
+    ready_ms=_MILLISECONDS,
+    oldest_ms=_MILLISECONDS,
+)
+
 PERCENTILES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 # The figures with percentiles.
@@ -96,6 +112,9 @@ ROLLUPS: Final = _struct(
     **_ORIGIN,
     **_PLACE,
 )
+
+# The rows of a running batch: those of the kinds in `qmon.recording.figure_rows.row_schema`, and of the kind `minute`.
+STAGED: Final = StructType([*from_arrow_schema(row_schema.ROWS).fields, *_struct(minute=MINUTE_SUMS).fields])
 
 # One row per queue, hour (`start_at`), verdict and run of trouble. Incidents are computed from these rows.
 RUNS: Final = _struct(

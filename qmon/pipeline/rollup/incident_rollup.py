@@ -12,7 +12,8 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from qmon.pipeline.rollup.rollups import HOUR_S, period_start
+from qmon.pipeline.rollup.minute_sums import HOUR_S
+from qmon.pipeline.rollup.rollups import period_start
 from qmon.recording.history.incidents import JOIN_WITHIN_S
 
 _HOUR: Final = ("target", "date", "bucket", "queue", "start_at")

@@ -6,7 +6,7 @@ The segment stays the truth. A file that is missing, damaged, or made by another
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +19,7 @@ from qmon.recording.figure_rows.row_schema import LINE_COLUMN, ROWS
 from qmon.recording.read.recording_paths import rows_path
 
 # Increase this number if the same segment gives other rows than before.
-ROWS_VERSION: Final = 1
+ROWS_VERSION: Final = 2
 _KEY: Final = b"qmon"
 
 
@@ -28,55 +28,64 @@ def write_rows_file(segment: Path) -> Path:
 
     Raises ``OSError``.
     """
-    content = segment.read_bytes()
-    rows = _sort_by_kind(rows_from_segment("/".join(segment.parts[-3:]), content))
-    found = rows.replace_schema_metadata({_KEY: _stamp(len(content))})
-    output = pa.BufferOutputStream()
-    pq.write_table(found, output, compression="zstd", write_page_checksum=True)
+    content, output = segment.read_bytes(), pa.BufferOutputStream()
+    schema = ROWS.with_metadata({_KEY: _stamp(len(content))})
+    with pq.ParquetWriter(output, schema, compression="zstd", write_page_checksum=True) as writer:
+        for rows in _tables_by_kind(rows_from_segment("/".join(segment.parts[-3:]), content)):
+            writer.write_table(rows.cast(schema))
     path = rows_path(segment)
     files.replace_file(path, output.getvalue().to_pybytes())
     return path
 
 
-def read_rows_file(segment: Path, size: int, file: str) -> pa.Table | None:
-    """Return the rows of a segment (``row_schema.ROWS``) from its Parquet file, or ``None`` if it cannot be used.
+def read_rows_file(segment: Path, size: int, file: str) -> dict[str, pa.Table] | None:
+    """Return the rows of a segment from its Parquet file, keyed by kind, or ``None`` if the file cannot be used.
+
+    The rows have the columns of ``row_schema.ROWS`` except ``kind``. Only samples have the columns of samples, and only
+    other rows have the column ``line``.
 
     Args:
         segment: path of the segment.
         size: size of the segment in bytes.
         file: the path of the segment for the column ``line``.
     """
+    kinds: dict[str, list[pa.Table]] = {}
     try:
         with pq.ParquetFile(rows_path(segment), page_checksum_verification=True) as parquet:
             stamp = (parquet.metadata.metadata or {}).get(_KEY)
             if stamp != _stamp(size) or not parquet.schema_arrow.equals(ROWS):
                 return None
-            rows = parquet.read()
+            for group in range(parquet.num_row_groups):
+                kind = parquet.metadata.row_group(group).column(0).statistics.min
+                names = [name for name in ROWS.names if name not in ("kind", "line" if kind == "sample" else "kind")]
+                kinds.setdefault(kind, []).append(parquet.read_row_group(group, names))
     except (OSError, ValueError, pa.ArrowException):
         return None
-    return rows.set_column(ROWS.get_field_index("line"), ROWS.field("line"), _with_file(rows["line"], file))
+    found = {kind: pa.concat_tables(tables) for kind, tables in kinds.items()}
+    return {kind: rows if kind == "sample" else _with_file(rows, file) for kind, rows in found.items()}
 
 
 def _stamp(size: int) -> bytes:
     return json.dumps({"version": ROWS_VERSION, "segment_bytes": size}).encode()
 
 
-def _sort_by_kind(batches: Iterable[pa.RecordBatch]) -> pa.Table:
-    """Return the batches, of one kind each, as a table in which the rows of a kind are next to each other."""
+def _tables_by_kind(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Yield one table for each kind of rows. Each batch has rows of one kind."""
     kinds: dict[str, list[pa.RecordBatch]] = {}
     for batch in batches:
         if batch.num_rows:
             kinds.setdefault(batch["kind"][0].as_py(), []).append(batch)
-    return pa.Table.from_batches([batch for kind in sorted(kinds) for batch in kinds[kind]], ROWS)
+    return (pa.Table.from_batches(kinds[kind], ROWS) for kind in sorted(kinds))
 
 
-def _with_file(lines: pa.ChunkedArray, file: str) -> pa.ChunkedArray:
-    """Return the column ``line`` with this path in its field ``file``. Rows without a line stay null."""
-    place = LINE_COLUMN.get_field_index("file")
+def _with_file(rows: pa.Table, file: str) -> pa.Table:
+    """Return rows with this path in the field ``file`` of the column ``line``."""
+    column, field = rows.schema.get_field_index("line"), LINE_COLUMN.get_field_index("file")
 
     def replace_file(chunk: pa.StructArray) -> pa.StructArray:
         parts = chunk.flatten()
-        parts[place] = pa.repeat(pa.scalar(file, pa.string()), len(chunk))
-        return pa.StructArray.from_arrays(parts, fields=list(LINE_COLUMN), mask=chunk.is_null())
+        parts[field] = pa.repeat(pa.scalar(file, pa.string()), len(chunk))
+        return pa.StructArray.from_arrays(parts, fields=list(LINE_COLUMN))
 
-    return pa.chunked_array([replace_file(chunk) for chunk in lines.chunks], LINE_COLUMN)
+    lines = pa.chunked_array([replace_file(chunk) for chunk in rows["line"].chunks], LINE_COLUMN)
+    return rows.set_column(column, ROWS.field("line"), lines)
