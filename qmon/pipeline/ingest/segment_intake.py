@@ -26,7 +26,7 @@ from qmon.errors import BadInput, QmonError
 from qmon.pipeline.ingest.batch import ingest_batch
 from qmon.pipeline.lake.delta import APPLICATION, ChangedMeanwhile, Conflict, newest_batch
 from qmon.pipeline.lake.forget import finish_forgetting
-from qmon.pipeline.lake.lake import Lake
+from qmon.pipeline.lake.lake import Lake, find_newest_batch
 from qmon.pipeline.lake.schema import SEGMENTS
 from qmon.pipeline.lake.storage import Storage
 from qmon.pipeline.pipeline_texts import IntakeText, LakeText
@@ -66,22 +66,19 @@ class SegmentIntake:
     def run_batch(self) -> BatchResult | None:
         """Run one batch. Returns ``None`` if nothing is new."""
         there = self._folder.file_sizes(SEGMENT_SUFFIX)
-        claimed = newest_batch(self._table.version()) or 0
-        held = newest_batch(self._lake.table("samples").version()) or 0
-        if claimed > held and finish_forgetting(self._lake.storage.root):
-            held = claimed
+        newest = find_newest_batch({name: self._lake.table(name) for name in ("segments", "samples")})
+        unfinished = newest.is_unfinished and not finish_forgetting(self._lake.storage.root)
         if self._known is None:
             self._known = self._known_files(there)
             if there:
                 self._write_lake_mark(there)  # written before the first batch, so that retention waits for this lake
         self._known &= there.keys()
-        if claimed > held:
-            batch, files = claimed, self._batch_files(claimed)
+        if unfinished:
+            batch = newest.claimed
+            files = self._batch_files(batch)
         else:
-            batch, files = (
-                claimed + 1,
-                _next_files({n: s for n, s in there.items() if n not in self._known}, _BATCH_BYTES),
-            )
+            batch = newest.claimed + 1
+            files = _next_files({n: s for n, s in there.items() if n not in self._known}, _BATCH_BYTES)
             if not files:
                 return None
             self._claim_batch(batch, files)

@@ -29,7 +29,7 @@ from qmon.pipeline.lake.delta import (
     TableLog,
     newest_batch,
 )
-from qmon.pipeline.lake.lake import table_logs
+from qmon.pipeline.lake.lake import find_newest_batch, table_logs
 from qmon.pipeline.lake.schema import BATCH
 from qmon.pipeline.pipeline_texts import LakeText
 from qmon.recording.figure_rows.row_schema import bucket_for
@@ -103,7 +103,7 @@ def forget_rows(lake: str, request: ForgetRequest) -> None:
     """
     finish_forgetting(lake)
     tables = _tables_at_rest(lake)
-    batch = (newest_batch(tables["samples"].version()) or 0) + 1
+    batch = find_newest_batch(tables).held + 1
     tables["segments"].commit_batch(batch, entries={_KEY: [batch, *request.to_json()]})
     _delete_rows(tables, batch, request)
 
@@ -111,9 +111,9 @@ def forget_rows(lake: str, request: ForgetRequest) -> None:
 def finish_forgetting(lake: str) -> bool:
     """Finish an interrupted deletion. Returns false if the newest batch is not an interrupted deletion."""
     tables = table_logs(lake)
-    version = tables["segments"].version()
-    said = tables["segments"].read_entries(version).get(_KEY)
-    if said is None or said[0] != newest_batch(version) or not _has_unfinished_batch(tables):
+    said = tables["segments"].read_entries(tables["segments"].version()).get(_KEY)
+    newest = find_newest_batch(tables)
+    if said is None or said[0] != newest.claimed or not newest.is_unfinished:
         return False
     _delete_rows(tables, said[0], _request_from_json(said[1:]))
     return True
@@ -124,14 +124,9 @@ def _tables_at_rest(lake: str) -> dict[str, TableLog]:
     tables = table_logs(lake)
     if not tables["segments"].exists():
         raise BadInput(LakeText.NO_LAKE_TO_CHANGE.render(lake=lake))
-    if _has_unfinished_batch(tables):
+    if find_newest_batch(tables).is_unfinished:
         raise BadInput(LakeText.UNFINISHED_BATCH)
     return tables
-
-
-def _has_unfinished_batch(tables: Mapping[str, TableLog]) -> bool:
-    claimed, held = (newest_batch(tables[name].version()) or 0 for name in ("segments", "samples"))
-    return claimed > held
 
 
 def _delete_rows(tables: Mapping[str, TableLog], batch: int, request: ForgetRequest) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
@@ -26,6 +26,26 @@ NO_FILTER: Final = ReadFilter()
 def table_logs(lake: str) -> dict[str, TableLog]:
     """Return the log of each of ``schema.TABLES`` of the lake at a path. Needs no Spark."""
     return {name: TableLog(f"{absolute_path(lake)}/{name}", kind) for name, kind in TABLES.items()}
+
+
+class NewestBatch(NamedTuple):
+    """The newest batch that a process has claimed, and the newest batch that all tables have; 0 if there is none."""
+
+    claimed: int
+    held: int
+
+    @property
+    def is_unfinished(self) -> bool:
+        """True if the claimed batch is being written, or was interrupted."""
+        return self.claimed > self.held
+
+
+def find_newest_batch(tables: Mapping[str, TableLog]) -> NewestBatch:
+    """Return the newest batch of a lake. ``tables``: keyed by name.
+
+    A batch commits to ``segments`` first and to ``samples`` last.
+    """
+    return NewestBatch(*(newest_batch(tables[name].version()) or 0 for name in ("segments", "samples")))
 
 
 def absolute_path(lake: str) -> str:
