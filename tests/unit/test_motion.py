@@ -153,6 +153,16 @@ def test_no_pops_names_the_message_that_stays_at_the_head() -> None:
     )
 
 
+def test_a_head_that_stays_proves_nothing_while_other_messages_leave_unseen() -> None:
+    """They were popped behind a head that was locked between two polls."""
+    stays = unrated(Motion("17", 3_000.0, None))
+    assert code(stays) == "no pops"
+    _, raised = judge_queue(stays, 990.0, {})
+    _, raised = judge_queue(stays, 1_000.0, raised)
+    (verdict, *_), _ = judge_queue(replace(stays, pops_unseen=True), 1_002.0, raised)
+    assert verdict.code != "no pops"
+
+
 def test_without_locks_a_head_must_stay_for_the_timeout_where_deleted_rows_are_not_seen() -> None:
     unseen = replace(head("17"), held=None, held_counted=False)
     timeout = unseen.layout.timeout_s

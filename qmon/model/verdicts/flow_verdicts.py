@@ -484,6 +484,8 @@ def _head_stays_proof(context: RuleInput) -> str | None:
     motion, q = context.queue.motion, context.samples
     if motion is None or motion.still_s is None or motion.still_s < STILL_S or not context.ready.value or q is None:
         return None
+    if context.pops_unseen:  # messages behind a locked first one were popped, and the lock is gone
+        return None
     held = q.head is None or any(each.running for each in (*(q.held or ()), *q.locked))
     if not _is_ordered(q.layout) or held or q.partial or q.elsewhere or context.active_count:
         return None
