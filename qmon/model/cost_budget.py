@@ -134,16 +134,6 @@ class Throttled:
 
 
 @dataclass(frozen=True, slots=True)
-class ProbeCost:
-    """The cost of one reading of a probe in milliseconds of server time, and the probe's readings per poll."""
-
-    queue: str
-    probe: str
-    ms: float
-    a_poll: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
 class PollingCost:
     """The cost of watching in this poll. Milliseconds are server time for one poll.
 
@@ -153,7 +143,6 @@ class PollingCost:
         asked_s: the requested seconds between polls.
         expected_ms: the expected cost.
         throttled: throttled probes, most expensive first.
-        dearest: the most expensive of all probes.
         commits: how many of our own transactions since connecting the server had counted before this poll.
         slower: the current duration of a poll on the server as a multiple of the usual duration.
         slower_since: when polls became far slower (server clock, seconds); ``None`` if polls are not far slower.
@@ -166,7 +155,6 @@ class PollingCost:
     asked_s: float
     expected_ms: float
     throttled: tuple[Throttled, ...] = ()
-    dearest: tuple[ProbeCost, ...] = ()
     commits: int = 0
     slower: float = 1.0
     slower_since: float | None = None

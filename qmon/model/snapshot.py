@@ -21,7 +21,6 @@ from qmon.model.samples.message_samples import NO_DIAGNOSTICS, MessageDiagnostic
 from qmon.model.samples.plan_samples import QueuePlans
 from qmon.model.samples.polled_samples import (
     BlockingSample,
-    CostSample,
     CounterSample,
     DepthSample,
     HeadSample,
@@ -177,7 +176,6 @@ class Snapshot:
         server_ms: time from the first to the last statement of the poll on the server clock.
         buffers: pages that our session touched since the previous poll; ``None`` if the server does not report it.
         blocking: blocked sessions and their blockers.
-        cost: what our session has cost the server so far.
         pauses: pauses in force; empty if the database records none.
         operated: recent changes by qmon's operations; ``None`` if the database records no changes, or they were not
             read.
@@ -210,7 +208,6 @@ class Snapshot:
     waits: tuple[WaitSample, ...] | None = None
     blocking: tuple[BlockingSample, ...] | None = None
     writers: tuple[WriterSample, ...] | None = None
-    cost: CostSample | None = None
     pauses: tuple[PauseSample, ...] = ()
     operated: tuple[OperatedSample, ...] | None = None
     failures: tuple[ProbeFailure, ...] = ()

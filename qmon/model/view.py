@@ -43,7 +43,7 @@ class QueueView:
     Attributes:
         oldest: age of the oldest ready message in seconds.
         gap: push position minus pop position of a ring. For other queues, the last issued id minus the id of the first
-            message (``gap_kind`` is ``id span``).
+            message.
         fill: share of a ring's slots in use, 0 to 1.
         verdict: the worst of ``verdicts``.
         page: the page that contains ``messages``; ``None`` if ``messages`` are in progress or next to be popped.
@@ -91,7 +91,6 @@ class QueueView:
     messages: tuple[MessageSample, ...] | None = None
     page: PageSample | None = None
     failures: tuple[ProbeFailure, ...] = ()
-    gap_kind: str = ""
     window_s: float | None = None
     pauses: tuple[PauseSample, ...] = ()
     throttled: tuple[Throttled, ...] = ()

@@ -57,9 +57,7 @@ def test_what_watching_costs_is_told_and_left_out_of_the_servers_figures(databas
         observing = view.server.observing
         assert observing is not None
         assert (observing.budget, observing.allowed_ms) == (ROOMY.text, ROOMY.allowed_ms(0.5))
-        assert observing.dearest
-        assert all(each.ms >= 0 for each in observing.dearest)
-        assert sum(each.ms * each.a_poll for each in observing.dearest) <= observing.expected_ms * 1.01
+        assert observing.expected_ms > 0
         assert not observing.throttled
         assert view.server.sessions == 0
         wait_until(lambda: watched.views[-1].server.commits.value == 0.0, what="no transactions but ours")

@@ -136,7 +136,6 @@ def queue(
         history=history(depth.value or 0.0, push or 0.0, pop or 0.0, grows=grows) if points is None else points,
         messages=messages,
         failures=failures,
-        gap_kind="" if design == "ring" else "id span",
     )
 
 
@@ -145,7 +144,7 @@ def part(name: str, **figures: Any) -> QueueView:
     made = queue(name, gap=figure(None, "its rows come in no order"), **figures)
     group, _, value = name.partition("/")
     of = GroupPart(group, value, group, kinds=("ready", "scheduled", "in_progress", "dead", "done"))
-    return replace(made, layout=Layout(name, group, TableName("app", group), "id", part=of), gap_kind="")
+    return replace(made, layout=Layout(name, group, TableName("app", group), "id", part=of))
 
 
 def messages(count: int, *, oldest_s: float = 7_512.0) -> tuple[MessageSample, ...]:

@@ -97,7 +97,7 @@ def test_a_figure_of_a_group_that_is_throttled_is_fresh_as_long_as_it_is_read_so
     probe: str, figure: str
 ) -> None:
     throttled = Throttled("jobs", f"group_states:{probe}", 20.0, 1.0, 5.0)
-    observing = PollingCost("1%", 10.0, 1.0, 10.0, (throttled,), ())
+    observing = PollingCost("1%", 10.0, 1.0, 10.0, (throttled,))
     server = ServerSample(100.0, 0.0, None, False, 1, 1, 1, 0)
     snapshot = Snapshot("t", "postgres", "18.6", 1, 100.0, 1.0, 0.0, 1.5, 10, 1.0, server, observing=observing)
     assert fresh_seconds(figure, snapshot, GROUP.queue_layout("mails")) == 20.0

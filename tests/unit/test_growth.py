@@ -54,7 +54,7 @@ def test_the_fold_searches_failures_procedures_and_throttled_probes_once_for_all
     failures = Counted(ProbeFailure("counters", "no", f"q{number}") for number in range(60))
     procedures = Counted(procedure(number) for number in range(60))
     throttled = Counted(Throttled(f"q{number}", "head", 20.0, 1.0, 5.0) for number in range(60))
-    observing = PollingCost("1%", 10.0, 1.0, 10.0, throttled, ())
+    observing = PollingCost("1%", 10.0, 1.0, 10.0, throttled)
     snapshot = Snapshot("t", "postgres", "18.6", 1, 100.0, 1.0, 0.0, 1.5, 10, 1.0, SERVER, observing=observing)
     snapshot = replace(
         snapshot,

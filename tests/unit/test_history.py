@@ -64,7 +64,7 @@ def test_first_poll_shows_depth_and_no_rate() -> None:
     assert (queue.ready.value, queue.push_rate.value) == (5, None)
     assert queue.push_rate.reason == Reason.RATES_FOLLOW
     assert view.server.commits.value is None
-    assert (queue.gap.value, queue.gap_kind) == (14, "id span")
+    assert queue.gap.value == 14
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,6 @@ def test_ring_figures() -> None:
     queue = TargetHistory().record_snapshot(poll(1, 1000.0, QueueSamples(RING, ring=ring))).queues[0]
     assert (queue.ready.value, queue.in_progress.value, queue.gap.value) == (76, 2, 80)
     assert queue.fill.value == 0.78
-    assert queue.gap_kind == "gap"
 
 
 def test_what_is_unknown_is_null_with_its_reason_in_the_report() -> None:

@@ -88,17 +88,6 @@ class ColumnRef:
         """True if the value is a time in UTC that is computed from other times."""
         return any(isinstance(change, Shift | LaterOf) for change in self.changes)
 
-    @property
-    def operands(self) -> tuple[ColumnRef, ...]:
-        """The other columns from which the value is computed."""
-        out: list[ColumnRef] = []
-        for change in self.changes:
-            if isinstance(change, LaterOf):
-                out += change.others
-            elif isinstance(change, Shift) and isinstance(change.by, ColumnRef):
-                out.append(change.by)
-        return tuple(out)
-
 
 @dataclass(frozen=True, slots=True)
 class OneOf:

@@ -252,7 +252,6 @@ class Collector:
             waits=add_threadless_waits(results.get(("", "waits")), counters),
             blocking=blocking,
             writers=results.get(("", "writers")),
-            cost=first_record(results, "cost"),
             pauses=tuple(each for each in self._paused if each.until_at > server.now_at),
             operated=results.get(("", "operated")),
             clients=results.get(("", "clients")),

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from heapq import nsmallest
 from statistics import median
 from typing import Final
 
@@ -21,7 +20,6 @@ from qmon.model.cost_budget import (
     UNLIMITED,
     Budget,
     PollingCost,
-    ProbeCost,
     ProbeKey,
     ProbePace,
     Rank,
@@ -58,7 +56,6 @@ _TOO_LONG: Final = 0.5
 _RETIME_RATIO: Final = 2.0
 _SMOOTH: Final = 0.1
 _FORGOTTEN: Final = 0.01
-_MOST_EXPENSIVE: Final = 5
 _COUNTED_S: Final = 10.0
 _COUNTED_POLLS: Final = 5
 
@@ -306,7 +303,6 @@ class ProbeBudget:
         throttled = sorted(
             (self._to_throttled(key, n) for key, n in every.items()), key=lambda each: (-each.ms, each.probe)
         )
-        dearest = nsmallest(_MOST_EXPENSIVE, ((-ms, key) for key, ms in self._expected.items()))
         return PollingCost(
             budget=self._total_budget.text,
             allowed_ms=self.budget.allowed_ms(self.interval_s),
@@ -317,15 +313,6 @@ class ProbeBudget:
                 + sum(ms / every.get(key, 1) for key, ms in self._expected.items())
             ),
             throttled=tuple(_keep_slowest_parts(throttled)),
-            dearest=tuple(
-                ProbeCost(
-                    key[0],
-                    _without_part(key[1]),
-                    _round_for_recording(self._costs[key]),
-                    _round_for_recording(min(1.0, self._often.get(key, 0.0))),
-                )
-                for _, key in dearest
-            ),
             slower=round(self._slowness.factor, 1),
             slower_since=self._slowness.since_at,
             commits=commits,

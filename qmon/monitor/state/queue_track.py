@@ -362,7 +362,6 @@ class QueueTrack:
         at = snapshot.sampled_at
         rates = self._window.rates_over()
         missing = Figure.unknown(samples.unknown.get("rates") or self._why_no_rates(snapshot, samples))
-        gap, gap_kind = sample_figures.gap_figure(samples)
         throttled = (
             snapshot.observing.throttled_for(samples.layout.probe_name) if snapshot.observing is not None else ()
         )
@@ -388,7 +387,7 @@ class QueueTrack:
         def make_figure(name: str, make: Callable[[], Figure]) -> Figure:
             return guard.attempt(name, lambda: current_figure(name, make()), Figure.unknown)
 
-        ready, gap = make_figure("ready", lambda: ready), make_figure("gap", lambda: gap)
+        ready = make_figure("ready", lambda: ready)
         in_progress = make_figure("in_progress", lambda: sample_figures.in_progress_figure(samples, held, at))
         stuck = make_figure(
             "stuck", lambda: sample_figures.stuck_figure(samples, held, snapshot.writers, self._progress, at)
@@ -479,7 +478,6 @@ class QueueTrack:
             pop_rate=sample_figures.pop_figure(samples, pop),
             complete_rate=_complete_rate(samples, rates, partial(rate, doubt=no_completion)),
             blockers=samples.blocked.blockers if samples.blocked is not None else (),
-            gap=gap,
             verdict=verdicts[0],
             stuck=stuck,
             ownerless=frozenset(),
@@ -490,7 +488,6 @@ class QueueTrack:
             consumers_seen=None if samples.layout.part is not None else known.consumers,
             workers=samples.worker_list,
             failures=failures,
-            gap_kind=gap_kind,
             window_s=rates.seconds if rates else None,
             pauses=pauses,
             verdicts=verdicts,

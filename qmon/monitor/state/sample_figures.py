@@ -305,22 +305,21 @@ def _age_figure(samples: QueueSamples, seconds: float) -> Figure:
     return Figure.unknown(Reason.CLOCK_AHEAD.render(column=column, lead=duration(-seconds)))
 
 
-def gap_figure(samples: QueueSamples) -> tuple[Figure, str]:
-    """Return the gap and its kind.
+def _gap_figure(samples: QueueSamples, _: float) -> Figure:
+    """Return the gap: the push position minus the pop position of a ring, or else the id span.
 
-    The gap is the push position minus the pop position of a ring, or else the id span from the head to the last issued
-    id.
+    The id span is the last issued id minus the id of the head.
     """
     if samples.ring is not None:
-        return Figure(float(samples.ring.span)), "gap"
+        return Figure(float(samples.ring.span))
     if samples.last_id is None or samples.head is None or samples.layout.traits.order != "fifo":
-        return _unknown_figure(samples, "gap"), ""
+        return _unknown_figure(samples, "gap")
     if samples.head.counted == 0:
-        return Figure(0.0), "id span"
+        return Figure(0.0)
     number = whole_number(samples.head.head_id)
-    if number is None:
-        return Figure.unknown(Reason.HEAD_BY_TIME), ""
-    return Figure(float(max(0, samples.last_id - number + 1))), "id span"
+    return (
+        Figure.unknown(Reason.HEAD_BY_TIME) if number is None else Figure(float(max(0, samples.last_id - number + 1)))
+    )
 
 
 def fill_figure(samples: QueueSamples, _: float) -> Figure:
@@ -513,6 +512,7 @@ FROM_SAMPLES: Final[dict[str, Callable[[QueueSamples, float], Figure]]] = {
     "dead": dead_figure,
     "blocked": _blocked_figure,
     "blocked_oldest": _oldest_blocked_figure,
+    "gap": _gap_figure,
     "fill": fill_figure,
     **{figure.field: partial(probed_figure, name=figure.field) for figure in QUEUE_FIGURES if figure.probe is not None},
 }

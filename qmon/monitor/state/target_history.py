@@ -104,7 +104,8 @@ class TargetHistory:
             baselines=self._baselines(),
         )
         guard = DefectGuard(partial(log.report_defect, once=True))
-        given = RuleInput(timeout_s=0.0, snapshot=snapshot, target=readings)
+        own = QueueSnapshots(snapshot)
+        given = RuleInput(timeout_s=0.0, snapshot=own.of_target, target=readings)
         judged, self._spans = judge_target(given, snapshot.sampled_at, self._spans, guard)
         readings = replace(readings, judged=judged)
         server = replace(
@@ -117,7 +118,6 @@ class TargetHistory:
         queues, gone = [], gone_queues(snapshot)
         sessions = None if snapshot.clients is None else SessionIndex(snapshot.clients)
         uses = group_uses(snapshot)
-        own = QueueSnapshots(snapshot)
         for samples in snapshot.queues:
             track = self._tracks.get(samples.layout.queue)
             if track is None:
@@ -309,8 +309,8 @@ class QueueSnapshots:
         self._throttled = _ByQueue(snapshot.observing.throttled if snapshot.observing is not None else (), queue)
         self._pauses = _ByQueue(snapshot.pauses, about)
         self._operated = _ByQueue(snapshot.operated, about)
-        # Shared by all queues without records of their own.
-        self._shared = self._copy_for("", "", "", "")
+        # Only with the records about the whole target. Shared by all queues without records of their own.
+        self.of_target = self._copy_for("", "", "", "")
 
     def snapshot_for(self, layout: Layout) -> Snapshot:
         """Return the snapshot as the queue of this layout sees it."""
@@ -324,7 +324,7 @@ class QueueSnapshots:
             or table in self._operated
         ):
             return self._copy_for(queue, probe_name, paused, table)
-        return self._shared
+        return self.of_target
 
     def _copy_for(self, queue: str, probe_name: str, paused: str, table: str) -> Snapshot:
         snapshot, observing = self._snapshot, self._snapshot.observing
