@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,9 +18,11 @@ from qmon.errors import BadInput
 from qmon.model.layout.layout import LayoutSource
 
 if TYPE_CHECKING:
+    from qmon.cli.reports.target_reports import KnownQueue, QueuesReport
     from qmon.cli.target_session import ChosenTarget, ConnectedTarget
     from qmon.model.groups.group import Group
     from qmon.model.layout.layout import Layout
+    from qmon.model.layout.table_facts import TableFacts
     from qmon.monitor.catalog.discovery.candidates import Candidate
     from qmon.monitor.catalog.proposal import ConfigProposal
     from qmon.monitor.catalog.resolve import Resolved
@@ -48,7 +50,7 @@ class _Listing:
     resolved: Resolved
     findings: list[Candidate]
     rows: list[tuple[object, ...]]
-    found: dict[str, Any]
+    report: QueuesReport | None
     others: tuple[str, ...] = ()
 
 
@@ -81,8 +83,8 @@ def queues(
             resolved, findings = _find_queues(at)
             others = _explain_others(at, resolved, findings) if explain else ()
             rows = _listing_rows(at, resolved, findings) if output == "table" else []
-            found = _queues_object(at, resolved, findings, others) if output != "table" else {}
-            return _Listing(at.target.name, resolved, findings, rows, found, others)
+            report = _queues_report(at, resolved, findings, others) if output != "table" else None
+            return _Listing(at.target.name, resolved, findings, rows, report, others)
 
     listings = ask_targets(known, ask)
     named = len(known) > 1
@@ -94,7 +96,7 @@ def queues(
         from qmon.cli.output import print_reports
         from qmon.cli.reports.target_reports import QueuesReport
 
-        print_reports(output, [each.found for each in listings], QueuesReport, "queues")
+        print_reports(output, [each.report for each in listings if each.report is not None], QueuesReport, "queues")
         for each in listings if output == "csv" else ():
             _print_problems(each, print_note, named=named)
     exit_unless_all(known, listings)
@@ -196,62 +198,66 @@ def _group_source(group: Group) -> tuple[str, str]:
     return "library", "; ".join(filter(None, ("its tables were recognized", apart)))
 
 
-def _queues_object(
+def _queues_report(
     at: ConnectedTarget, resolved: Resolved, findings: list[Candidate], others: Sequence[str]
-) -> dict[str, Any]:
-    from qmon.cli.reports.target_reports import QueueProblem
+) -> QueuesReport:
+    from qmon.cli.reports.target_reports import KnownLibrary, QueueProblem, QueuesReport
     from qmon.model.report_shapes import fill
     from qmon.monitor.probes.group_probes import read_queues
 
     known = [
-        _queue_object(layout)
-        | {
-            "source": _source_text(layout),
-            "confidence": None,
-            "why": list(resolved.reasons[layout.queue]),
-            "missing": None,
-            "unknown": dict(resolved.facts[layout.queue].unknown),
-            "slow": dict(resolved.facts[layout.queue].slow),
-        }
+        _known_queue(layout, _source_text(layout), resolved.reasons[layout.queue], facts=resolved.facts[layout.queue])
         for layout in resolved.layouts
     ]
     guessed = [
-        _queue_object(f.layout)
-        | {
-            "source": "discovery",
-            "confidence": f.score,
-            "why": [*f.why, *f.how, *f.times],
-            "missing": f.missing or None,
-        }
-        | {"unknown": None, "slow": None}
+        _known_queue(f.layout, "discovery", (*f.why, *f.how, *f.times), confidence=f.score, missing=f.missing or None)
         for f in findings
     ]
-    groups = [
-        {
-            "name": g.group.name,
-            "library": g.group.library,
-            "table": str(g.group.table),
-            "queues": [layout.queue for layout in read_queues(at.connection, at.engine, g)],
-        }
-        for g in resolved.groups
+    libraries = [
+        fill(
+            KnownLibrary,
+            found.group,
+            table=str(found.group.table),
+            queues=[layout.queue for layout in read_queues(at.connection, at.engine, found)],
+        )
+        for found in resolved.groups
     ]
-    problems = [fill(QueueProblem, each) for each in resolved.problems]
-    return {
-        "schema": 1,
-        "target": at.target.name,
-        "engine": at.engine.name,
-        "server_version": ".".join(map(str, at.connection.version)),
-        "queues": known + guessed,
-        "libraries": groups,
-        "explained": [*resolved.explained, *others],
-        "problems": problems,
-    }
+    return QueuesReport(
+        schema=1,
+        target=at.target.name,
+        engine=at.engine.name,
+        server_version=".".join(map(str, at.connection.version)),
+        queues=known + guessed,
+        libraries=libraries,
+        explained=[*resolved.explained, *others],
+        problems=[fill(QueueProblem, each) for each in resolved.problems],
+    )
 
 
-def _queue_object(layout: Layout) -> dict[str, Any]:
+def _known_queue(
+    layout: Layout,
+    source: str,
+    why: Sequence[str],
+    *,
+    confidence: float | None = None,
+    missing: str | None = None,
+    facts: TableFacts | None = None,
+) -> KnownQueue:
+    from qmon.cli.reports.target_reports import KnownQueue
     from qmon.model.layout.layout_io import layout_to_dict
 
-    return {"name": layout.queue, "design": layout.design, "table": str(layout.table), "layout": layout_to_dict(layout)}
+    return KnownQueue(
+        name=layout.queue,
+        design=layout.design,
+        table=str(layout.table),
+        layout=layout_to_dict(layout),
+        source=source,
+        confidence=confidence,
+        why=list(why),
+        missing=missing,
+        unknown=None if facts is None else dict(facts.unknown),
+        slow=None if facts is None else dict(facts.slow),
+    )
 
 
 def init(
