@@ -102,6 +102,7 @@ def main() -> None:
     """Run qmon with the arguments after the file."""
     from qmon.cli import main as qmon
     from qmon.engines.odbc import OdbcConnection
+    from qmon.model.verdicts import judge_queue
     from qmon.monitor.poll.collector import Collector
     from qmon.monitor.state import queue_track
     from qmon.tui.overview.overview_screen import OverviewScreen
@@ -109,10 +110,11 @@ def main() -> None:
     file = Path(sys.argv.pop(1))
     wanted = threading.Event()
     hours(wanted, file)
-    timed(OdbcConnection, "_call_driver", "driver")
-    timed(Collector, "collect", "collect")
-    timed(queue_track, "judge", "judge")
-    timed(TargetHistory, "record_snapshot", "fold")
+    # The names are taken from the functions, so that type checks fail if a function is renamed.
+    timed(OdbcConnection, OdbcConnection._call_driver.__name__, "driver")
+    timed(Collector, Collector.collect.__name__, "collect")
+    timed(queue_track, judge_queue.__name__, "judge")
+    timed(TargetHistory, TargetHistory.record_snapshot.__name__, "fold")
     counted(TargetHistory, "record_snapshot", "views")
     counted(TargetHistory, "record_snapshot", "throttled", lambda view: bool(view.server.observing.throttled))
     counted(OverviewScreen, "draw", "drawn")

@@ -11,16 +11,12 @@ from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
 from qmon.model.formatting import count_text, number
 from qmon.model.layout.layout import Layout, Write
-from qmon.model.layout.layout_io import table_to_text
-from qmon.model.operation_records import Choice, Nothing, OperationKind, Plan, RedriveLimits
-from qmon.operate.actions.requeue import TableRequeue, describe_undo, why_update_unreliable
+from qmon.model.operation_records import Choice, OperationKind, RedriveLimits
+from qmon.operate.actions.requeue import plan_table_requeue
 from qmon.operate.context import OnProgress, OperatorContext, StopRequested
 from qmon.operate.plan import allowed_actions
-from qmon.operate.plan.preview import estimate_seconds, read_first_rows
-from qmon.operate.plan.required_rights import REQUEUE_PRIVILEGES, queue_tables, unmasked_copy_risks, why_not_permitted
 from qmon.operate.plan.selection import (
     Criteria,
-    MessageQuery,
     check_choice,
     check_push_time,
     id_names,
@@ -32,10 +28,8 @@ from qmon.operate.run.batches import Batches, MoveBatch
 from qmon.operate.run.failure_watch import FailureWatch, Outcome, ReadOutcomes
 from qmon.operate.run.pacing import largest_batch_for
 from qmon.operate.run.prepared_action import PreparedAction, refused_action
-from qmon.operate.run.running_operation import OperationRecord, RunningOperation
-from qmon.operate.run.table_identity import read_table_identity
+from qmon.operate.run.running_operation import RunningOperation
 from qmon.operate.sql import Sql
-from qmon.operate.table_structure import read_structure
 from qmon.texts import Text
 
 
@@ -73,46 +67,21 @@ def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, li
         check_push_time(layout)
     wanted = Criteria(("dead",), layout.enqueued_at, choice.older_than_s, None)
     again = () if layout.attempts is None else (Write("ready", layout.attempts, "value", 0),)
-    with context.open_sql("redrive plan") as sql:
-        why = why_not_permitted(context, sql, REQUEUE_PRIVILEGES, layout.table)
-        place = read_table_identity(sql, layout.table)
-        structure = read_structure(sql, layout.table, layout.state.column)
-        if (never := why_update_unreliable(context, structure)) is not None:
-            return deny(never)
-        requeue = TableRequeue(layout, layout.state, structure, wanted, place, again)
-        query = MessageQuery(sql, layout, structure, choice, wanted)
-        if (never := query.why_not_decidable(requeue.kept_columns)) is not None:
-            return deny(never)
-        called = structure.id_columns(layout)
-        watched = structure.is_identified_by(called) and not set(called) & set(requeue.ready.columns)
-        chosen = query.select_messages()
-        count = chosen.rows.count
-        undo = describe_undo(sql, requeue, chosen)
-        copied = unmasked_copy_risks(sql, layout.table, requeue.kept_columns) if undo.possible else ()
-        plan = Plan(
-            OperationKind.REDRIVE,
-            context.target.name,
-            layout.queue,
-            title=RedriveText.TITLE.render(messages=chosen.counts_text, queue=layout.queue),
-            count=count,
-            predicate=chosen.predicate,
-            sql=requeue.statement_texts(sql),
-            first=read_first_rows(context, query, chosen),
-            left_out=chosen.left_out,
-            batch=largest_batch_for(limits.rate),
-            seconds=seconds_at_rate(estimate_seconds(sql, OperationKind.REDRIVE, layout, count), count, limits),
-            undo=undo,
-            consequences=(
-                limits_text(limits) if watched else RedriveText.FAILURES_UNSEEN,
-                *requeue.describe_effects(),
-            ),
-            risks=(*requeue.describe_risks(chosen), *copied),
-            consent=context.required_consent(count),
-            refused=why or requeue.why_impossible(sql) or (None if count else Nothing.NO_MESSAGE),
-        )
-    frozen: dict[str, object] = {"clock": chosen.facts.clock, "rate": limits.rate, "failures": limits.failures}
-    frozen |= requeue.columns_for_undo()
-    record = OperationRecord(table_to_text(layout.table), frozen, undoable=undo.possible, tables=queue_tables(layout))
+    planned = plan_table_requeue(
+        context, layout, layout.state, OperationKind.REDRIVE, RedriveText.TITLE, choice, wanted, again
+    )
+    if isinstance(planned, str):
+        return deny(planned)
+    plan, requeue, structure = planned.plan, planned.requeue, planned.requeue.structure
+    called = structure.id_columns(layout)
+    watched = structure.is_identified_by(called) and not set(called) & set(requeue.ready.columns)
+    plan = replace(
+        plan,
+        batch=largest_batch_for(limits.rate),
+        seconds=seconds_at_rate(plan.seconds, plan.count, limits),
+        consequences=(limits_text(limits) if watched else RedriveText.FAILURES_UNSEEN, *plan.consequences),
+    )
+    record = planned.record_with({"rate": limits.rate, "failures": limits.failures})
     names = (
         dict(requeue.names)
         | id_names(called)
@@ -122,8 +91,8 @@ def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, li
         each.column == layout.attempts and each.what == "value" and each.value == 0 for each in requeue.ready.writes
     )
     look = partial(_read_outcomes, layout=layout, called=called, names=names, fresh=fresh) if watched else None
-    work = RedriveWork(chosen.rows, requeue.create_mover, requeue.read_message_name, limits, look)
-    return PreparedAction(context, plan, work if count else None, record)
+    work = RedriveWork(planned.chosen.rows, requeue.create_mover, requeue.read_message_name, limits, look)
+    return PreparedAction(context, plan, work if plan.count else None, record)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Final
 
@@ -108,48 +109,83 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
     if (why := _why_impossible(layout, choice)) is not None:
         return deny(why)
     wanted = _criteria_for(layout, choice)
-    with context.open_sql("requeue plan") as sql:
+    planned = plan_table_requeue(
+        context, layout, layout.state, OperationKind.REQUEUE, RequeueText.TITLE, choice, wanted
+    )
+    if isinstance(planned, str):
+        return deny(planned)
+    chosen, requeue = planned.chosen, planned.requeue
+    work = BatchWork(chosen.rows, requeue.create_mover, requeue.read_message_name)
+    frozen = {"owners": sorted(chosen.owner_states)}
+    return PreparedAction(context, planned.plan, work if planned.plan.count else None, planned.record_with(frozen))
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRequeue:
+    """The plan to make messages of a table ready, and the messages."""
+
+    layout: Layout
+    plan: Plan
+    requeue: TableRequeue
+    chosen: Selection
+
+    def record_with(self, frozen: Mapping[str, object]) -> OperationRecord:
+        """Return the record of the operation. ``frozen``: further values that the plan froze."""
+        return OperationRecord(
+            table_to_text(self.layout.table),
+            {"clock": self.chosen.facts.clock, **frozen, **self.requeue.columns_for_undo()},
+            undoable=self.plan.undo.possible,
+            tables=queue_tables(self.layout),
+        )
+
+
+def plan_table_requeue(
+    context: OperatorContext,
+    layout: Layout,
+    state: StateColumn,
+    kind: OperationKind,
+    title: Text,
+    choice: Choice,
+    wanted: Criteria,
+    extra_writes: Sequence[Write] = (),
+) -> PlannedRequeue | str:
+    """Select and freeze the messages to make ready, or return why this is impossible.
+
+    Raises server errors. ``title``: a text with the fields ``messages`` and ``queue``.
+    """
+    with context.open_sql(f"{kind} plan") as sql:
         why = why_not_permitted(context, sql, REQUEUE_PRIVILEGES, layout.table)
         place = read_table_identity(sql, layout.table)
-        structure = read_structure(sql, layout.table, layout.state.column)
+        structure = read_structure(sql, layout.table, state.column)
         if (never := why_update_unreliable(context, structure)) is not None:
-            return deny(never)
-        requeue = TableRequeue(layout, layout.state, structure, wanted, place)
+            return never
+        requeue = TableRequeue(layout, state, structure, wanted, place, extra_writes)
         query = MessageQuery(sql, layout, structure, choice, wanted)
         if (never := query.why_not_decidable(requeue.kept_columns)) is not None:
-            return deny(never)
+            return never
         chosen = query.select_messages()
         count = chosen.rows.count
         undo = describe_undo(sql, requeue, chosen)
         copied = unmasked_copy_risks(sql, layout.table, requeue.kept_columns) if undo.possible else ()
-        why = why or requeue.why_impossible(sql) or (None if count else Nothing.NO_MESSAGE)
         plan = Plan(
-            OperationKind.REQUEUE,
+            kind,
             context.target.name,
             layout.queue,
-            title=RequeueText.TITLE.render(messages=chosen.counts_text, queue=layout.queue),
+            title=title.render(messages=chosen.counts_text, queue=layout.queue),
             count=count,
             predicate=chosen.predicate,
             sql=requeue.statement_texts(sql),
             first=read_first_rows(context, query, chosen),
             left_out=chosen.left_out,
             batch=LARGEST_BATCH,
-            seconds=estimate_seconds(sql, OperationKind.REQUEUE, layout, count),
+            seconds=estimate_seconds(sql, kind, layout, count),
             undo=undo,
             consequences=requeue.describe_effects(),
             risks=(*requeue.describe_risks(chosen), *copied),
             consent=context.required_consent(count),
-            refused=why,
+            refused=why or requeue.why_impossible(sql) or (None if count else Nothing.NO_MESSAGE),
         )
-    frozen: dict[str, object] = {"clock": chosen.facts.clock, "owners": sorted(chosen.owner_states)}
-    frozen |= requeue.columns_for_undo()
-    record = OperationRecord(table_to_text(layout.table), frozen, undoable=undo.possible, tables=queue_tables(layout))
-    return PreparedAction(
-        context,
-        plan,
-        BatchWork(chosen.rows, requeue.create_mover, requeue.read_message_name) if count else None,
-        record,
-    )
+    return PlannedRequeue(layout, plan, requeue, chosen)
 
 
 class TableRequeue:
