@@ -25,6 +25,33 @@ DISPLAY: Final = Binding.Group("Display")
 GROUPS: Final = (SCREENS, ACTING, QUEUE, TABLE, READINGS, DISPLAY)
 
 
+# How keys with names are shown. Other keys have their own name.
+_SHOWN: Final = {
+    "slash": "/",
+    "greater_than_sign": ">",
+    "less_than_sign": "<",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "full_stop": ".",
+    "comma": ",",
+    "plus": "+",
+    "minus": "-",
+    "at": "@",
+    "colon": ":",
+    "question_mark": "?",
+    "escape": "esc",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+    "left": "←",
+    "right": "→",
+    "space": "space",
+    "tab": "tab",
+    "enter": "enter",
+    "ctrl+s": "^s",
+    "ctrl+z": "^z",
+}
+
+
 def _key(
     key: str,
     action: str,
@@ -39,9 +66,11 @@ def _key(
 ) -> Binding:
     """Build a binding.
 
-    ``bar``: also show the key in the key line. ``first``: handle the key before any later key, so that later keys go to
-    the dialog or field that this key opens.
+    ``shown``: how the key is shown, if this does not follow from its name. ``bar``: also show the key in the key line.
+    ``first``: handle the key before any later key, so that later keys go to the dialog or field that this key opens.
     """
+    key_name = key.partition(",")[0]
+    shown = shown or _SHOWN.get(key_name, "") or (key_name if key_name.isupper() else "")
     return Binding(
         key, action, name, show=bar, key_display=shown or None, priority=first, tooltip=tooltip, id=id, group=group
     )
@@ -61,8 +90,8 @@ def bindings_in(bindings: Iterable[BindingType]) -> list[Binding]:
 
 APP: Final[list[BindingType]] = [
     *_screen_keys(ENTRIES),
-    _key("plus,equals_sign", "faster", "faster", "Poll more often", READINGS, id="faster", shown="+", bar=False),
-    _key("minus", "slower", "slower", "Poll less often", READINGS, id="slower", shown="-", bar=False),
+    _key("plus,equals_sign", "faster", "faster", "Poll more often", READINGS, id="faster", bar=False),
+    _key("minus", "slower", "slower", "Poll less often", READINGS, id="slower", bar=False),
     _key("n", "poll_now", "now", "Poll now", READINGS, id="poll-now"),
     _key("z", "freeze", "freeze", "Freeze the display; polling continues", READINGS, id="freeze"),
     _key(
@@ -85,7 +114,6 @@ APP: Final[list[BindingType]] = [
         "Explain this verdict, column or wait and what to do; list all keys",
         DISPLAY,
         id="help",
-        shown="?",
     ),
     _key(
         "colon,ctrl+p",
@@ -94,7 +122,6 @@ APP: Final[list[BindingType]] = [
         "Find a queue or an action by name",
         DISPLAY,
         id="palette",
-        shown=":",
         first=True,
     ),
     _key(
@@ -104,7 +131,6 @@ APP: Final[list[BindingType]] = [
         "Save the table as CSV or JSON, or the screen as SVG",
         DISPLAY,
         id="save",
-        shown="^s",
         bar=False,
     ),
     _key(
@@ -114,7 +140,6 @@ APP: Final[list[BindingType]] = [
         "Write an incident note for a handover: what was wrong, what was done, open questions",
         DISPLAY,
         id="note",
-        shown="N",
         bar=False,
     ),
     _key("q,ctrl+q", "quit", "quit", "Quit qmon", DISPLAY, id="quit", shown="q"),
@@ -134,42 +159,27 @@ APP: Final[list[BindingType]] = [
         "Suspend qmon; type fg in the shell to return",
         DISPLAY,
         id="suspend",
-        shown="^z",
         bar=False,
     ),
 ]
 
 # A replay and the history share these keys.
 _JUMPS: Final[list[BindingType]] = [
+    _key("greater_than_sign", "jump(1)", "next", "Go to the next incident or operation", READINGS, id="next-mark"),
     _key(
-        "greater_than_sign",
-        "jump(1)",
-        "next",
-        "Go to the next incident or operation",
-        READINGS,
-        id="next-mark",
-        shown=">",
-    ),
-    _key(
-        "less_than_sign",
-        "jump(-1)",
-        "previous",
-        "Go to the previous incident or operation",
-        READINGS,
-        id="last-mark",
-        shown="<",
+        "less_than_sign", "jump(-1)", "previous", "Go to the previous incident or operation", READINGS, id="last-mark"
     ),
 ]
 
 # Replaces `APP` in a replay.
 REPLAY: Final[list[BindingType]] = [
-    _key("A", "play", "autoplay", "Play or pause", READINGS, id="play", shown="A"),
+    _key("A", "play", "autoplay", "Play or pause", READINGS, id="play"),
     _key("n", "step(1)", "step", "Go to the next snapshot", READINGS, id="step"),
     _key("b", "step(-1)", "back", "Go to the previous snapshot", READINGS, id="step-back", bar=False),
-    _key("plus,equals_sign", "speed(1)", "faster", "Play faster", READINGS, id="play-faster", shown="+", bar=False),
-    _key("minus", "speed(-1)", "slower", "Play slower", READINGS, id="play-slower", shown="-", bar=False),
+    _key("plus,equals_sign", "speed(1)", "faster", "Play faster", READINGS, id="play-faster", bar=False),
+    _key("minus", "speed(-1)", "slower", "Play slower", READINGS, id="play-slower", bar=False),
     *_JUMPS,
-    _key("at", "go_to", "go to", "Go to a time", READINGS, id="go-to", shown="@"),
+    _key("at", "go_to", "go to", "Go to a time", READINGS, id="go-to"),
     *(
         key
         for key in bindings_in(APP)
@@ -188,21 +198,11 @@ TABLES: Final[list[BindingType]] = [
         "Show only rows that contain a text; !text hides rows with the text",
         TABLE,
         id="filter",
-        shown="/",
         first=True,
     ),
     _key("s", "sort", "sort", "Sort by the next column", TABLE, id="sort"),
-    _key("S", "reverse", "reverse", "Reverse the order", TABLE, id="reverse", shown="S", bar=False),
-    _key(
-        "escape",
-        "back",
-        "back",
-        "Clear the marks or the filter, or go back",
-        SCREENS,
-        id="back",
-        shown="esc",
-        bar=False,
-    ),
+    _key("S", "reverse", "reverse", "Reverse the order", TABLE, id="reverse", bar=False),
+    _key("escape", "back", "back", "Clear the marks or the filter, or go back", SCREENS, id="back", bar=False),
 ]
 
 UNDO: Final = _key("u", "act('undo')", "undo", "Undo the last operation that can be undone", ACTING, id="undo")
@@ -228,7 +228,6 @@ QUEUE_ACTIONS: Final[list[BindingType]] = [
         "Pause or resume the consumers",
         ACTING,
         id="pause-consumers",
-        shown="P",
         bar=False,
     ),
     _key(
@@ -238,7 +237,6 @@ QUEUE_ACTIONS: Final[list[BindingType]] = [
         "Repair a ring: fill holes and requeue orphans",
         ACTING,
         id="repair",
-        shown="R",
         bar=False,
     ),
     _key(
@@ -248,7 +246,6 @@ QUEUE_ACTIONS: Final[list[BindingType]] = [
         "End the session that blocks the most sessions",
         ACTING,
         id="end-session",
-        shown="E",
         bar=False,
     ),
 ]
@@ -260,7 +257,6 @@ FAILURES_KEY: Final = _key(
     "Show why messages of this queue failed: failed and retried messages, grouped by error",
     QUEUE,
     id="failures",
-    shown="D",
     bar=False,
 )
 
@@ -274,17 +270,8 @@ CONSUMERS_KEY: Final = _key(
     bar=False,
 )
 
-COLUMNS: Final = _key(
-    "C",
-    "choose_columns",
-    "columns",
-    "Choose and order columns",
-    DISPLAY,
-    id="columns",
-    shown="C",
-    bar=False,
-)
-FOLD: Final = _key("H", "fold", "hide plot", "Hide or show the plot", DISPLAY, id="fold", shown="H", bar=False)
+COLUMNS: Final = _key("C", "choose_columns", "columns", "Choose and order columns", DISPLAY, id="columns", bar=False)
+FOLD: Final = _key("H", "fold", "hide plot", "Hide or show the plot", DISPLAY, id="fold", bar=False)
 
 PROPOSE: Final = _key(
     "W",
@@ -293,7 +280,6 @@ PROPOSE: Final = _key(
     "List tables that may be queues; write marked tables to qmon.toml",
     QUEUE,
     id="propose",
-    shown="W",
     bar=False,
 )
 
@@ -322,15 +308,7 @@ FAILURES: Final[list[BindingType]] = [
 
 QUEUE_SCREEN: Final[list[BindingType]] = [
     *QUEUE_ACTIONS,
-    _key(
-        "space",
-        "mark",
-        "mark",
-        "Mark or unmark this message for requeue or purge",
-        QUEUE,
-        id="mark",
-        shown="space",
-    ),
+    _key("space", "mark", "mark", "Mark or unmark this message for requeue or purge", QUEUE, id="mark"),
     *TABLES,
     _key("e", "count_exactly", "exact count", "Run one exact count of this queue", QUEUE, id="count"),
     FAILURES_KEY,
@@ -348,7 +326,7 @@ QUEUE_SCREEN: Final[list[BindingType]] = [
         QUEUE,
         id="list",
     ),
-    _key("L", "list(-1)", "previous list", "Show the previous list", QUEUE, id="list-before", shown="L", bar=False),
+    _key("L", "list(-1)", "previous list", "Show the previous list", QUEUE, id="list-before", bar=False),
     _key(
         "full_stop",
         "turn(1)",
@@ -356,7 +334,6 @@ QUEUE_SCREEN: Final[list[BindingType]] = [
         "Go to the next page; also PgDn on the last row",
         QUEUE,
         id="next-page",
-        shown=".",
         bar=False,
     ),
     _key(
@@ -366,79 +343,25 @@ QUEUE_SCREEN: Final[list[BindingType]] = [
         "Go to the previous page; also PgUp on the first row",
         QUEUE,
         id="page-before",
-        shown=",",
         bar=False,
     ),
     _key(
-        "left_square_bracket",
-        "neighbour(-1)",
-        "previous",
-        "Go to the previous queue",
-        QUEUE,
-        id="previous",
-        shown="[",
-        bar=False,
+        "left_square_bracket", "neighbour(-1)", "previous", "Go to the previous queue", QUEUE, id="previous", bar=False
     ),
-    _key(
-        "right_square_bracket", "neighbour(1)", "next", "Go to the next queue", QUEUE, id="next", shown="]", bar=False
-    ),
+    _key("right_square_bracket", "neighbour(1)", "next", "Go to the next queue", QUEUE, id="next", bar=False),
 ]
 
 MESSAGE: Final[list[BindingType]] = [
     *(binding for binding in bindings_in(QUEUE_ACTIONS) if binding.id in ("requeue", "purge", "undo")),
-    _key("slash", "filter", "search", "Search the message", TABLE, id="search", shown="/", first=True),
-    _key(
-        "greater_than_sign",
-        "jump(1)",
-        "next",
-        "Go to the next match",
-        TABLE,
-        id="find-next",
-        shown=">",
-        bar=False,
-    ),
-    _key(
-        "less_than_sign",
-        "jump(-1)",
-        "before",
-        "Go to the previous match",
-        TABLE,
-        id="find-before",
-        shown="<",
-        bar=False,
-    ),
-    _key(
-        "left_square_bracket",
-        "neighbour(-1)",
-        "previous",
-        "Go to the previous message",
-        QUEUE,
-        id="message-before",
-        shown="[",
-    ),
-    _key(
-        "right_square_bracket", "neighbour(1)", "next", "Go to the next message", QUEUE, id="message-after", shown="]"
-    ),
+    _key("slash", "filter", "search", "Search the message", TABLE, id="search", first=True),
+    _key("greater_than_sign", "jump(1)", "next", "Go to the next match", TABLE, id="find-next", bar=False),
+    _key("less_than_sign", "jump(-1)", "before", "Go to the previous match", TABLE, id="find-before", bar=False),
+    _key("left_square_bracket", "neighbour(-1)", "previous", "Go to the previous message", QUEUE, id="message-before"),
+    _key("right_square_bracket", "neighbour(1)", "next", "Go to the next message", QUEUE, id="message-after"),
     _key("n", "poll_now", "now", "Poll now and read the message again", READINGS, id="poll-now"),
-    _key(
-        "tab",
-        "app.focus_next",
-        "columns",
-        "Switch between the payload and the columns",
-        TABLE,
-        id="other-side",
-        shown="tab",
-    ),
+    _key("tab", "app.focus_next", "columns", "Switch between the payload and the columns", TABLE, id="other-side"),
     _key("y", "copy", "copy", "Copy the queue, message or session of the row", TABLE, id="copy"),
-    _key(
-        "Y",
-        "copy_row",
-        "copy payload",
-        "Copy the payload of the open message",
-        TABLE,
-        id="copy-payload",
-        shown="Y",
-    ),
+    _key("Y", "copy_row", "copy payload", "Copy the payload of the open message", TABLE, id="copy-payload"),
     *(binding for binding in bindings_in(TABLES) if binding.id == "back"),
 ]
 
@@ -452,7 +375,6 @@ BLOCKING: Final[list[BindingType]] = [
         "End the session under the cursor, or the holder of the horizon",
         ACTING,
         id="end-session",
-        shown="E",
     ),
     *(binding for binding in TABLES if isinstance(binding, Binding) and binding.id in ("filter", "back")),
 ]
@@ -479,42 +401,17 @@ HISTORY: Final[list[BindingType]] = [
         "Move the cursor forward; at the edge, show a later range",
         READINGS,
         id="cursor-right",
-        shown="→",
         bar=False,
     ),
     _key(
-        "space",
-        "mark",
-        "mark",
-        "Mark a range from here; press again to zoom into the range",
-        READINGS,
-        id="mark-range",
-        shown="space",
+        "space", "mark", "mark", "Mark a range from here; press again to zoom into the range", READINGS, id="mark-range"
     ),
     _key("w", "zoom(1)", "wider", "Show a longer range", READINGS, id="wider"),
     _key("v", "zoom(-1)", "narrower", "Show a shorter range", READINGS, id="narrower"),
-    _key("pageup,ctrl+b", "page(-1)", "earlier", "Move half a range back", READINGS, id="earlier", shown="PgUp"),
-    _key(
-        "pagedown,ctrl+f",
-        "page(1)",
-        "later",
-        "Move half a range forward",
-        READINGS,
-        id="later",
-        shown="PgDn",
-        bar=False,
-    ),
+    _key("pageup,ctrl+b", "page(-1)", "earlier", "Move half a range back", READINGS, id="earlier"),
+    _key("pagedown,ctrl+f", "page(1)", "later", "Move half a range forward", READINGS, id="later", bar=False),
     _key("f", "figure(1)", "figure", "Plot the next figure", READINGS, id="figure"),
-    _key(
-        "F",
-        "figure(-1)",
-        "previous figure",
-        "Plot the previous figure",
-        READINGS,
-        id="figure-before",
-        shown="F",
-        bar=False,
-    ),
+    _key("F", "figure(-1)", "previous figure", "Plot the previous figure", READINGS, id="figure-before", bar=False),
     *_JUMPS,
     _key("enter", "open", "go there", "Move the replay to the cursor", READINGS, id="go-there", bar=False),
     _key("home,g", "end(-1)", "begin", "Go to the oldest data", READINGS, id="begin", shown="g", bar=False),
@@ -528,13 +425,11 @@ TIMELINE: Final[list[BindingType]] = [
 ]
 
 GRID: Final[list[BindingType]] = [
-    _key("enter", "open", "open", "Open the row", SCREENS, id="open", shown="enter"),
+    _key("enter", "open", "open", "Open the row", SCREENS, id="open"),
     _key("up,k", "move(-1)", "up", "Move up one row", TABLE, id="up", shown="↑ k", bar=False),
     _key("down,j", "move(1)", "down", "Move down one row", TABLE, id="down", shown="↓ j", bar=False),
-    _key("pageup,ctrl+b", "page(-1)", "page up", "Move up one page", TABLE, id="page-up", shown="PgUp", bar=False),
-    _key(
-        "pagedown,ctrl+f", "page(1)", "page down", "Move down one page", TABLE, id="page-down", shown="PgDn", bar=False
-    ),
+    _key("pageup,ctrl+b", "page(-1)", "page up", "Move up one page", TABLE, id="page-up", bar=False),
+    _key("pagedown,ctrl+f", "page(1)", "page down", "Move down one page", TABLE, id="page-down", bar=False),
     _key(
         "left",
         "cursor(-1)",
@@ -542,21 +437,11 @@ GRID: Final[list[BindingType]] = [
         "Select the previous column; ? explains it",
         TABLE,
         id="column-before",
-        shown="←",
         bar=False,
     ),
-    _key(
-        "right",
-        "cursor(1)",
-        "column",
-        "Select the next column; ? explains it",
-        TABLE,
-        id="column",
-        shown="→",
-        bar=False,
-    ),
+    _key("right", "cursor(1)", "column", "Select the next column; ? explains it", TABLE, id="column", bar=False),
     _key("y", "copy", "copy", "Copy the queue, message or session of the row", TABLE, id="copy", bar=False),
-    _key("Y", "copy_row", "copy row", "Copy the whole row", TABLE, id="copy-row", shown="Y", bar=False),
+    _key("Y", "copy_row", "copy row", "Copy the whole row", TABLE, id="copy-row", bar=False),
     _key("home,g", "end(-1)", "first", "Go to the first row", TABLE, id="first", shown="g", bar=False),
     _key("end,G", "end(1)", "last", "Go to the last row", TABLE, id="last", shown="G", bar=False),
 ]
