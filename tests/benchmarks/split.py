@@ -98,25 +98,31 @@ def report(file: Path) -> None:
         out.write(json.dumps(found) + "\n")
 
 
-def main() -> None:
-    """Run qmon with the arguments after the file."""
-    from qmon.cli import main as qmon
+def measure() -> None:
+    """Time and count the functions of qmon in this process."""
     from qmon.engines.odbc import OdbcConnection
     from qmon.model.verdicts import judge_queue
     from qmon.monitor.poll.collector import Collector
     from qmon.monitor.state import queue_track
     from qmon.tui.overview.overview_screen import OverviewScreen
 
-    file = Path(sys.argv.pop(1))
-    wanted = threading.Event()
-    hours(wanted, file)
     timed(OdbcConnection, "_call_driver", "driver")
     timed(Collector, "collect", "collect")
     timed(queue_track, judge_queue.__name__, "judge")
     timed(TargetHistory, "record_snapshot", "fold")
     counted(TargetHistory, "record_snapshot", "views")
     counted(TargetHistory, "record_snapshot", "throttled", lambda view: bool(view.server.observing.throttled))
-    counted(OverviewScreen, "draw", "drawn")
+    counted(OverviewScreen, "draw_figures", "drawn")
+
+
+def main() -> None:
+    """Run qmon with the arguments after the file."""
+    from qmon.cli import main as qmon
+
+    file = Path(sys.argv.pop(1))
+    wanted = threading.Event()
+    hours(wanted, file)
+    measure()
     signal.signal(signal.SIGUSR1, lambda *_: report(file))
     signal.signal(signal.SIGUSR2, lambda *_: wanted.set())
     qmon()
