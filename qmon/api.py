@@ -32,6 +32,7 @@ from qmon.operate.operator import Operator
 from qmon.operate.operator_context import create_context
 from qmon.operate.run.prepared_action import PreparedAction
 from qmon.redact import build_redactor
+from qmon.texts import Text
 
 __all__ = [
     "Choice",
@@ -45,6 +46,14 @@ __all__ = [
     "apply",
     "open_target",
 ]
+
+
+class ApiText(Text):
+    """Why there is no such queue."""
+
+    WHICH_QUEUE = "which queue? {known}"
+    NO_QUEUE_KNOWN = "no queue is known here"
+    NO_QUEUE = "there is no queue {queue!r} here{nearest}"
 
 
 def open_target(text: str, config: Path | None = None) -> OpenTarget:
@@ -163,11 +172,13 @@ def layout_of(
     if name is None and len(known) == 1:
         name = next(iter(known))
     if name is None:
-        raise BadInput(f"which queue? {suggest_nearest('', known).removeprefix('; ') or 'no queue is known here'}")
+        raise BadInput(
+            ApiText.WHICH_QUEUE.render(known=suggest_nearest("", known).removeprefix("; ") or ApiText.NO_QUEUE_KNOWN)
+        )
     of_group = next((g.group for g in resolved.groups if f"{name}/".startswith(f"{g.group.name}/")), None)
     if name not in known and of_group is not None:
         return of_group.queue_layout(name.removeprefix(of_group.name).removeprefix("/") or None)
     if name not in known:
         problem = next((p.reason for p in resolved.problems if p.queue == name), None)
-        raise BadInput(problem or f"there is no queue {name!r} here{suggest_nearest(name, known)}")
+        raise BadInput(problem or ApiText.NO_QUEUE.render(queue=name, nearest=suggest_nearest(name, known)))
     return known[name]

@@ -18,11 +18,18 @@ if TYPE_CHECKING:
 
 
 class PromptText(Text):
-    """Why no target could be asked for."""
+    """Why no target could be asked for, and what is printed about targets."""
 
     WHICH_TARGET = "which target? a URL: {example}"
     WHICH_KNOWN_TARGET = "which target? known: {names}{more}; or a URL: {example}"
     MORE = " and {count} more"
+    NONE_KNOWN = "No target is configured in {path}, and the driver manager knows no DSN."
+    URLS = "\nA URL: {examples}"
+    HINT = "Leave out the password; qmon asks for it. `qmon demo` shows demo queues.\n"
+    QUESTION = "Number, name or URL"
+    DRIVERS = "\nODBC drivers: {drivers}"
+    NO_DRIVERS = "the driver manager lists none"
+    NO_ANSWER = "{target}: no answer within {duration}"
 
 
 ENGINES: Final = {"postgres": "PostgreSQL", "sqlserver": "SQL Server", None: ""}
@@ -50,7 +57,7 @@ def ask_target(path: Path | None) -> str:
     _print_targets(known, config.path, URL_EXAMPLES)
     only = "1" if len(known) == 1 else None
     while True:
-        typed = str(typer.prompt("Number, name or URL", default=only, err=True)).strip()
+        typed = str(typer.prompt(PromptText.QUESTION, default=only, err=True)).strip()
         text = _resolve_answer(typed, known)
         if is_served(text):
             return text
@@ -75,9 +82,9 @@ def _print_targets(known: Sequence[KnownTarget], path: Path, urls: Sequence[str]
         rows = [(number, *target_choice_row(each)) for number, each in enumerate(known, 1)]
         print_table(("NO.", *TARGET_HEADERS), rows, wrap=3)
     else:
-        print_output(f"No target is configured in {clean_text(path)}, and the driver manager knows no DSN.")
-    print_output(f"\nA URL: {' or '.join(urls[:2])}")
-    print_output("Leave out the password; qmon asks for it. `qmon demo` shows demo queues.\n")
+        print_output(PromptText.NONE_KNOWN.render(path=clean_text(path)))
+    print_output(PromptText.URLS.render(examples=" or ".join(urls[:2])))
+    print_output(PromptText.HINT)
 
 
 TARGET_HEADERS: Final = ("TARGET", "ENGINE", "WHERE", "KNOWN FROM")

@@ -53,7 +53,7 @@ def configured(own_home: Path, database: str, tmp_path: Path, monkeypatch: pytes
 @posix
 def test_connect_alone_lists_what_is_known_and_asks(configured: Path) -> None:
     terminal = Terminal("connect", home=configured)
-    terminal.expect("Number, name or URL:")
+    terminal.expect(f"{PromptText.QUESTION}:")
     rows = [line.split() for line in terminal.seen.splitlines()]
     assert ["1", "orders-prod", "SQL", "Server", "sql1/Orders", "qmon.toml,", "prod,", "2", "queues"] in rows
     assert any(row[:3] == ["2", "shop", "PostgreSQL"] and row[-2:] == ["qmon.toml,", "staging"] for row in rows)
@@ -61,7 +61,7 @@ def test_connect_alone_lists_what_is_known_and_asks(configured: Path) -> None:
     assert "postgresql://user@host/database or mssql://login@host/Database" in terminal.seen
     terminal.type("shpo")
     terminal.expect(KeyText.DID_YOU_MEAN.render(word="shop"))
-    terminal.expect("Number, name or URL:", times=2)
+    terminal.expect(f"{PromptText.QUESTION}:", times=2)
     terminal.type("2")
     terminal.expect("live")
     os.write(terminal.leader, b"q")
@@ -153,4 +153,4 @@ def test_a_target_that_hangs_holds_up_no_other_and_no_longer_than_its_deadline(
         done = call("targets", "--output", "json")
     found = {each["name"]: each for each in valid(done.stdout, "targets")["targets"]}
     assert found["shop"]["reachable"] is True
-    assert found["silent"]["problem"] == "silent: no answer within 1.0 s"
+    assert found["silent"]["problem"] == PromptText.NO_ANSWER.render(target="silent", duration="1.0 s")

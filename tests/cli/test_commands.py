@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 
 from qmon.cli.commands.design.install import DesignText
-from qmon.cli.commands.queues import QueuesText
+from qmon.cli.commands.queues import ListingText, QueuesText
 from qmon.cli.commands.setup import SetupText
 from qmon.config.config_file import read_config
 from qmon.model.groups.configured_queue import configured_name
@@ -43,7 +43,8 @@ def test_queues_says_what_and_why(database: str) -> None:
     assert done.exit_code == 0
     lines = done.stdout.splitlines()
     assert lines[0].split() == ["QUEUE", "DESIGN", "TABLE", "KNOWN", "FROM", "WHY"]
-    assert lines[1].startswith("background_jobs  status  public.background_jobs  likely, by shape")
+    known = ListingText.BY_SHAPE.render(confidence="likely")
+    assert lines[1].startswith(f"background_jobs  status  public.background_jobs  {known}")
     assert has(lines[1], ShapeText.ATTEMPTS, column="attempts")
     (queue, *others) = listed(database)["queues"]
     assert (queue["name"], queue["source"]) == ("background_jobs", "discovery")
@@ -65,28 +66,31 @@ def test_no_name_can_steer_the_terminal(database: str) -> None:
 def test_nothing_found_is_said_and_is_no_error(database: str) -> None:
     done = call("queues", database)
     assert (done.exit_code, done.stdout) == (0, "")
-    assert "no table looks like a queue" in done.stderr
+    assert ListingText.NO_TABLE in done.stderr
 
 
 @pytest.mark.parametrize(
     ("made", "next_step"),
     [
-        (JOBS, "review the file, then: qmon connect "),
-        (ARTICLES["batch_split"], "review the file, then: qmon connect "),
+        (JOBS, ListingText.REVIEW),
+        (ARTICLES["batch_split"], ListingText.REVIEW),
         (
             "CREATE TABLE mails (id bigserial PRIMARY KEY, phase text, claimed_at timestamp, tries int, body text)",
-            "no queue yet; complete the tables in the comments, or answer the questions of qmon init on a terminal",
+            ListingText.COMPLETE,
         ),
-        (ORDINARY, "no queue was found; describe your queue in the file: qmon help configuration"),
+        (ORDINARY, ListingText.NOT_FOUND),
     ],
     ids=["likely", "of two tables", "undecided", "none"],
 )
-def test_init_says_what_to_do_next(database: str, tmp_path: Path, own_home: Path, made: str, next_step: str) -> None:
+def test_init_says_what_to_do_next(
+    database: str, tmp_path: Path, own_home: Path, made: str, next_step: ListingText
+) -> None:
     make(database, made)
     place = tmp_path / "shop.toml"
     done = call("init", database, "--config", str(place))
     assert done.exit_code == 0, done.output
-    assert done.stderr.startswith(f"written to {place}; {next_step}")
+    assert has(done.stderr, ListingText.WRITTEN, path=place)
+    assert has(done.stderr, next_step)
 
 
 def test_init_writes_a_configuration_that_resolves_to_what_was_found(
@@ -202,7 +206,7 @@ def test_setup_prints_what_it_would_run_and_runs_it_once(clean_roles: str) -> No
     listed_only = call("setup", database, "--dry-run")
     assert listed_only.exit_code == 0
     assert len(listed_only.stdout.splitlines()) == printed.stdout.count("/* qmon ")
-    assert listed_only.stdout.startswith("to do     qmon's own schema")
+    assert has(listed_only.stdout, SetupText.TO_DO)
     assert query(database, "SELECT count(*) FROM pg_namespace WHERE nspname = 'qmon'") == [(0,)]
     assert "CREATE ROLE qmon_monitor NOLOGIN;" in printed.stdout
     done = call("setup", database)

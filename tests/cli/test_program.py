@@ -16,6 +16,7 @@ import pytest
 import qmon
 from qmon.cli.commands.connect import ConnectText
 from qmon.cli.commands.design.install import DesignText
+from qmon.cli.commands.design.load import LoadResultText
 from qmon.config.chosen_target import TargetText
 from qmon.config.config_file import ConfigText
 from qmon.config.credentials import CredentialText
@@ -193,7 +194,7 @@ def test_a_load_that_pushed_nothing_has_failed(database: str) -> None:
     done = run("design", "load", database, "fifo", "--for", "1s", "--producers", "1", "--consumers", "0")
     assert done.returncode == 1
     assert done.stdout.startswith("fifo: pushed 0 (")
-    assert "fifo: nothing was pushed" in done.stderr
+    assert has(done.stderr, LoadResultText.NOTHING_PUSHED, queue="fifo")
 
 
 # Names that would colour a terminal, or reverse its text.

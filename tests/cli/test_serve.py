@@ -64,7 +64,8 @@ def test_pushes_are_counted_once_and_a_lost_target_does_not_stop_the_others(tmp_
             said = child.stderr.readline()
             assert "serving http://127.0.0.1:" in said
             url = said.split("serving ")[1].split(",")[0]
-            assert said.endswith(f"/metrics, writing {tmp_path}/qmon.prom, recording to {tmp_path}/kept\n")
+            assert has(said, ServeOptionText.SERVES_AND_RECORDS, folder=f"{tmp_path}/kept")
+            assert f"{tmp_path}/qmon.prom" in said
             ready, pushed = "qmon_queue_ready_messages", "qmon_queue_pushed_messages_total"
             wait_until(lambda: (pushed, "shop", "status") in scraped(url), 90.0, what="two polls")
             query(database, f"INSERT INTO {layout.table} ({layout.payload}) SELECT 'x' FROM generate_series(1, 7)")

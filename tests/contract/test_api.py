@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.api import OpenTarget, apply, open_target
+from qmon.api import ApiText, OpenTarget, apply, open_target
 from qmon.engines.postgres.postgres_errors import PostgresErrorText
 from qmon.errors import BadInput, ConnectionFailed
 from qmon.model.operation_records import Choice
@@ -66,7 +66,7 @@ def test_the_status_is_that_of_the_command(shop: str) -> None:
 
 
 def test_what_is_not_there_is_said(shop: str) -> None:
-    with pytest.raises(BadInput, match="there is no queue 'job' here"):
+    with pytest.raises(BadInput, match=pattern(ApiText.NO_QUEUE, queue="job")):
         open_target(shop).layout("job")
     with pytest.raises(ConnectionFailed, match=pattern(PostgresErrorText.REFUSED)):
         open_target("postgresql://me@127.0.0.1:1/none")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.cli.commands.design.archive import ArchiveEnd
+from qmon.cli.commands.design.archive import ArchiveEnd, ArchiveResultText
 from qmon.cli.target_session import SessionText
 from qmon.engines.base import Bound, Statement
 from qmon.engines.postgres.postgres_errors import PostgresErrorText
@@ -170,7 +170,9 @@ def test_under_load_with_killed_archivers_every_message_is_in_exactly_one_place(
 
 def result_of(text: str) -> tuple[int, int]:
     """Return the numbers of messages and batches that the command printed."""
-    archived, batches = re.findall(r"^orders: archived (\d+) messages in (\d+) batches", text, re.MULTILINE)[0]
+    begins, _, _ = ArchiveResultText.RESULT.partition("{batches}")
+    counts = begins.format(queue="orders", messages=r"(\d+) messages") + r"(\d+) batches"
+    archived, batches = re.findall(f"^{counts}", text, re.MULTILINE)[0]
     return int(archived), int(batches)
 
 
@@ -188,7 +190,7 @@ def test_until_empty_takes_what_is_done_and_leaves_the_rest(database: str, desig
     assert query(database, f"SELECT * FROM orders WHERE {column} <> {finished} ORDER BY 1, 2") == before
     assert (len(before), count(database, "orders"), count(database, "orders_archive_log")) == (40, 40, 60)
     again = call("design", "archive", database, "orders", "--until-empty")
-    assert "orders: archived 0 messages in 0 batches" in again.stdout
+    assert has(again.stdout, ArchiveResultText.RESULT, queue="orders", messages="0 messages", batches="0 batches")
     assert has(again.stdout, ArchiveEnd.NOTHING_LEFT)
 
 

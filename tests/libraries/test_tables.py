@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from qmon.cli.commands.queues import ListingText
 from qmon.model.view import QueueView
 from tests.cli.calling import call
 from tests.contract.watching import watching
@@ -25,6 +26,7 @@ from tests.libraries.more_tables import (
     SPRING,
 )
 from tests.libraries.tables import DELAYED_JOB, GOOD_JOB, LARAVEL, QUE, RIVER, SYMFONY, Figures, Made
+from tests.wordings import has
 
 pytestmark = pytest.mark.server
 
@@ -116,5 +118,6 @@ def test_init_of_a_database_with_a_library_alone_leads_to_connect(database: str,
     place = tmp_path / "shop.toml"
     done = call("init", database, "--config", str(place))
     assert done.exit_code == 0, done.output
-    assert done.stderr.startswith(f"written to {place}; review the file, then: qmon connect ")
+    assert has(done.stderr, ListingText.WRITTEN, path=place)
+    assert has(done.stderr, ListingText.REVIEW)
     assert 'library = "river"' in place.read_text(encoding="utf-8")

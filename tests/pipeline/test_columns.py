@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from qmon.recording.figure_rows.line_rows import rows_from_lines
-from qmon.recording.figure_rows.segment_lines import RecordedSession, SegmentLine, parse_segment
+from qmon.recording.figure_rows.segment_lines import BadLineText, RecordedSession, SegmentLine, parse_segment
 from tests.pipeline.comparing import START
 from tests.pipeline.recordings import Watched, rows
 
@@ -68,32 +68,32 @@ def test_every_sample_of_a_segment_is_there_once(tmp_path: Path) -> None:
 
 
 NO_LINES = {
-    "broken": ('{"k":"figures" broken', "not JSON, or a value has the wrong type"),
-    "two on a line": (f"{line(7)} {line(8)}", "not JSON, or a value has the wrong type"),
-    "half of one": (line(7)[:60], "not JSON, or a value has the wrong type"),
-    "no text": (line(7, ready=["x", "y"]), "not JSON, or a value has the wrong type"),
-    "no number": (line(7).replace('"n": 7', '"n": null'), "the recorder, the number or the time is missing"),
-    "no time": (line(7, sampled_at=0), "the recorder, the number or the time is missing"),
-    "not a day": (line(7, sampled_at=1e300), "the recorder, the number or the time is missing"),
+    "broken": ('{"k":"figures" broken', BadLineText.NOT_READABLE),
+    "two on a line": (f"{line(7)} {line(8)}", BadLineText.NOT_READABLE),
+    "half of one": (line(7)[:60], BadLineText.NOT_READABLE),
+    "no text": (line(7, ready=["x", "y"]), BadLineText.NOT_READABLE),
+    "no number": (line(7).replace('"n": 7', '"n": null'), BadLineText.INCOMPLETE),
+    "no time": (line(7, sampled_at=0), BadLineText.INCOMPLETE),
+    "not a day": (line(7, sampled_at=1e300), BadLineText.INCOMPLETE),
     "a day too late": (
         line(7, sampled_at=START + 86_401),
-        "the server's clock is more than one day away from the clock of the recorder",
+        BadLineText.WRONG_CLOCK,
     ),
     "years too early": (
         line(7, sampled_at=86_400.0),
-        "the server's clock is more than one day away from the clock of the recorder",
+        BadLineText.WRONG_CLOCK,
     ),
     "no time of writing": (
         line(7).replace(f'"at": {START}', '"at": null'),
-        "the recorder, the number or the time is missing",
+        BadLineText.INCOMPLETE,
     ),
-    "newer": (line(7).replace('"v": 1', '"v": 2'), "written by a newer qmon, format 2"),
+    "newer": (line(7).replace('"v": 1', '"v": 2'), BadLineText.NEWER.render(version=2)),
     "newer, of another shape": (
         '{"v":4,"r":4,"n":"x","k":"figures","figures":[]}',
-        "written by a newer qmon, format 4",
+        BadLineText.NEWER.render(version=4),
     ),
-    "uneven": (line(7, ready=[1.0]), "the line does not have one figure for each queue"),
-    "no UTF-8": (b'{"v":1,"k":"figures\xff"', "not JSON, or a value has the wrong type"),
+    "uneven": (line(7, ready=[1.0]), BadLineText.UNEVEN),
+    "no UTF-8": (b'{"v":1,"k":"figures\xff"', BadLineText.NOT_READABLE),
 }
 
 

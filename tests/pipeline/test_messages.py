@@ -150,6 +150,11 @@ def here(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "open_lake", lake_here)
 
 
+def copied(number: int) -> str:
+    """Return the line about the first messages of the archive."""
+    return MessagesText.COPIED.render(queue="orders", messages=number, number=number, awaited="") + "\n"
+
+
 def refusal(*arguments: str) -> str:
     """Return the single line of a refusal."""
     done = call("pipeline", "messages", *arguments)
@@ -180,14 +185,14 @@ def test_the_command_takes_in_what_is_new_and_refuses_what_it_cannot_know(
     query(database, helps)
     done = call("pipeline", "messages", database, "orders", *place)
     assert done.exit_code == 0, done.stderr
-    assert done.stdout == "orders: copied 3 messages, up to number 3\n"
+    assert done.stdout == copied(3)
 
     query(database, "TRUNCATE orders_archive_log RESTART IDENTITY")
     finished(database, layout, 2)
     query(database, "SELECT orders_archive(10)")
     assert has(refusal(database, "orders", *place), IntakeText.RENUMBERED_ARCHIVE, queue="orders", issued=2)
     done = call("pipeline", "messages", database, "orders", *place, "--anew")
-    assert done.stdout == "orders: copied 2 messages, up to number 2\n"
+    assert done.stdout == copied(2)
     store = MessageIntake(Lake(spark, place[1]))
     rows = store.all_messages().select("made", "archive_id", "payload", "payload_bytes").collect()
     assert sorted(tuple(row) for row in rows) == [(n, k, None, 9) for n, k in ((1, 1), (1, 2), (1, 3), (2, 1), (2, 2))]
@@ -224,7 +229,7 @@ def test_for_ever_takes_in_what_comes_until_a_signal(
         over.set()
         told.result()
     assert done.exit_code == 0, done.stderr
-    assert done.stdout.startswith("orders: copied 3 messages, up to number 3\n")
+    assert done.stdout.startswith(copied(3))
     assert has(done.stderr, MessagesText.STOPPED)
 
 

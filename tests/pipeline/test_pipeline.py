@@ -23,6 +23,7 @@ from qmon.pipeline.report.headline import HeadlineText, headline
 from qmon.pipeline.report.html import report_page
 from qmon.pipeline.report.period import Period
 from qmon.pipeline.report.report_formatting import duration_text, good_share_text, number_text, percent_text
+from qmon.recording.figure_rows.segment_lines import BadLineText
 from qmon.recording.write.retention import read_lake_marks, unread_bytes
 from tests.pipeline import reference
 from tests.pipeline.comparing import START, compared, run
@@ -80,13 +81,13 @@ def bad_lines(lake: Lake) -> None:
     view = lake.view()
     told = {(Path(row.file).name, row.place, row.reason) for row in view.read("bad").collect()}
     assert told == {
-        ("strange.jsonl.zst", 1, "written by a newer qmon, format 2"),
-        ("strange.jsonl.zst", 2, "the line does not have one figure for each queue"),
-        ("strange.jsonl.zst", 4, "not JSON, or a value has the wrong type"),
-        ("strange.jsonl.zst", 5, "the server's clock is more than one day away from the clock of the recorder"),
-        ("strange.jsonl.zst", 6, "not a line of a recording"),
-        ("strange.jsonl.zst", 7, "not a line of a recording"),
-        ("empty.jsonl.zst", 0, "the file is empty"),
+        ("strange.jsonl.zst", 1, BadLineText.NEWER.render(version=2)),
+        ("strange.jsonl.zst", 2, BadLineText.UNEVEN),
+        ("strange.jsonl.zst", 4, BadLineText.NOT_READABLE),
+        ("strange.jsonl.zst", 5, BadLineText.WRONG_CLOCK),
+        ("strange.jsonl.zst", 6, BadLineText.NOT_A_LINE),
+        ("strange.jsonl.zst", 7, BadLineText.NOT_A_LINE),
+        ("empty.jsonl.zst", 0, BadLineText.EMPTY),
     }
     assert view.counts()["bad"] == len(told)
     (kept,) = view.read("operations").collect()
@@ -129,7 +130,7 @@ def the_report(lake: Lake, expected: list[dict[str, Any]]) -> None:
     assert [each["kind"] for each in incident["operations"]] == ["requeue"]
     told_bad = {(row["reason"], row["lines"], str(row["first_day"]), str(row["last_day"])) for row in facts.bad}
     assert len(told_bad) == 6
-    assert ("not a line of a recording", 2, reference.date(START), reference.date(START)) in told_bad
+    assert (BadLineText.NOT_A_LINE, 2, reference.date(START), reference.date(START)) in told_bad
     assert gather_facts(lake.view(), Period(START + 7200, START + 90000)).bad == ()
     first = min(row["minute"] for row in every) // 3600 * 3600
     assert skip_time_before_data(lake.view(), Period(first - WEEK_S, first + WEEK_S)) == Period(first, first + WEEK_S)

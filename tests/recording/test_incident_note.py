@@ -8,7 +8,7 @@ import pytest
 
 from qmon.cli.commands.report import IncidentText
 from qmon.model.figure import Severity
-from qmon.recording.history.incident_markdown import escape, note_markdown
+from qmon.recording.history.incident_markdown import IncidentNoteText, escape, note_markdown
 from qmon.recording.history.incident_note import MARGIN_S, IncidentNote, Question, gather_note
 from qmon.recording.history.range_query import RangeReader
 from qmon.recording.history.recording_archive import archive_from_reader
@@ -74,7 +74,7 @@ def test_what_ended_without_an_action_or_still_holds_is_an_open_question(day: Pa
 def test_a_quiet_time_has_no_queue(day: Path) -> None:
     note = noted(day, 5.5, 6.5)
     assert (note.queues, note.operations, note.questions) == ((), (), ())
-    assert "no warning" in note_markdown(note)
+    assert IncidentNoteText.NO_WARNING in note_markdown(note)
 
 
 def test_one_queue_is_described_even_if_nothing_was_wrong(day: Path) -> None:
@@ -106,7 +106,7 @@ def test_the_command_prints_or_writes_the_note(day: Path, tmp_path: Path) -> Non
     file = tmp_path / "note.md"
     done = call("report", "incident", str(day), "--queue", "mails", "--file", str(file))
     assert done.exit_code == 0, done.stderr
-    assert file.read_text("utf-8").startswith("# Incident on orders-prod")
+    assert file.read_text("utf-8").startswith(IncidentNoteText.TITLE.render(target="orders-prod"))
     again = call("report", "incident", str(day), "--file", str(file))
     assert (again.exit_code, str(file) in again.stderr) == (2, True)
     wrong = call("report", "incident", str(day), "--from", "14:00", "--to", "13:00")

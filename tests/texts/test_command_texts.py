@@ -5,25 +5,27 @@ from __future__ import annotations
 import datetime
 from typing import Any, Final
 
+from qmon.api import ApiText
 from qmon.cli.alerting_setup import AlertingText
 from qmon.cli.commands.act.act import ActText
 from qmon.cli.commands.act.operations import HistoryText
-from qmon.cli.commands.act.run_action import RunText
+from qmon.cli.commands.act.run_action import PlanUndoText, RunText
 from qmon.cli.commands.check import CheckText
 from qmon.cli.commands.connect import ConnectText
 from qmon.cli.commands.design.archive import ArchiveEnd, ArchiveResultText
 from qmon.cli.commands.design.bench import BenchStartText, BenchText
 from qmon.cli.commands.design.bench_text import BenchLineText
 from qmon.cli.commands.design.install import DesignText
+from qmon.cli.commands.design.load import LoadResultText
 from qmon.cli.commands.doctor.bundle import BundleFileText, BundleText
 from qmon.cli.commands.doctor.doctor import DoctorText, ExaminationText
 from qmon.cli.commands.help import HelpText
 from qmon.cli.commands.pipeline.archived_messages import MessagesText
 from qmon.cli.commands.pipeline.forget_command import ForgetOptionText
-from qmon.cli.commands.pipeline.pipeline import PipelineText
+from qmon.cli.commands.pipeline.pipeline import PipelineResultText, PipelineText
 from qmon.cli.commands.pipeline.pipeline_options import PipelineOptionText
 from qmon.cli.commands.pipeline.tidy_command import TidyText
-from qmon.cli.commands.queues import QueuesText
+from qmon.cli.commands.queues import ListingText, QueuesText
 from qmon.cli.commands.record import RecordingText
 from qmon.cli.commands.replay import ReplayText
 from qmon.cli.commands.report import IncidentText
@@ -539,6 +541,213 @@ WORDINGS: Final[Wordings] = {
         {"lake": "/var/lake", "age": "40 d 00 h", "path": "/var/qmon/.lake-7.json"},
         "/var/lake: the pipeline read the recordings 40 d 00 h ago; if this lake is not used any more, delete "
         "/var/qmon/.lake-7.json",
+    ),
+    ListingText.QUEUES: ({"count": 12}, "12 queues"),
+    ListingText.LOST: ({"reason": "there is no table orders"}, "cannot be watched: there is no table orders"),
+    ListingText.BY_SHAPE: ({"confidence": "likely"}, "likely, by shape"),
+    ListingText.NO_TABLE: (
+        {},
+        "no table looks like a queue; add your queue to qmon.toml, or install one: qmon design install",
+    ),
+    ListingText.GUESSES: ({}, "queues found by shape are guesses; to confirm the guesses: qmon init TARGET"),
+    ListingText.BY_COLUMN: ({"column": "name"}, "a queue for each value of `name`"),
+    ListingText.RECOGNIZED: ({}, "its tables were recognized"),
+    ListingText.KEPT: ({"path": "/etc/qmon.toml.bak"}, "qmon kept the previous file as /etc/qmon.toml.bak"),
+    ListingText.WRITTEN: (
+        {"path": "/etc/qmon.toml", "step": "review the file, then: qmon connect shop"},
+        "written to /etc/qmon.toml; review the file, then: qmon connect shop",
+    ),
+    ListingText.REVIEW: ({"target": "shop"}, "review the file, then: qmon connect shop"),
+    ListingText.COMPLETE: (
+        {},
+        "no queue yet; complete the tables in the comments, or answer the questions of qmon init on a terminal",
+    ),
+    ListingText.NOT_FOUND: ({}, "no queue was found; describe your queue in the file: qmon help configuration"),
+    StatusText.NO_QUEUE_KNOWN: ({}, "no queue is known; qmon queues lists tables that look like queues"),
+    StatusText.QUEUES: ({"count": 12}, "12 queues"),
+    StatusText.SENDING: ({}, "sent but not yet delivered"),
+    SetupText.FOR_A_USER: (
+        {"role": "qmon_monitor"},
+        "to grant the role to a database user: ALTER ROLE qmon_monitor ADD MEMBER [user]",
+    ),
+    SetupText.FOR_A_LOGIN: (
+        {},
+        "to end sessions, also grant the role to the login: ALTER SERVER ROLE qmon_operator ADD MEMBER [login]",
+    ),
+    SetupText.FOR_A_ROLE: (
+        {"role": "qmon_monitor"},
+        "to grant the role to a login role: GRANT qmon_monitor TO their_role",
+    ),
+    SetupText.LEFT_OUT: (
+        {"queue": "orders", "reason": "there is no table orders"},
+        "qmon: left out: orders: there is no table orders",
+    ),
+    SetupText.TO_DO: ({"step": "create the role qmon_monitor"}, "to do     create the role qmon_monitor"),
+    SetupText.DONE: ({"step": "create the role qmon_monitor"}, "done      create the role qmon_monitor"),
+    PromptText.NONE_KNOWN: (
+        {"path": "/etc/qmon.toml"},
+        "No target is configured in /etc/qmon.toml, and the driver manager knows no DSN.",
+    ),
+    PromptText.URLS: ({"examples": "postgresql://user@host/database"}, "\nA URL: postgresql://user@host/database"),
+    PromptText.HINT: ({}, "Leave out the password; qmon asks for it. `qmon demo` shows demo queues.\n"),
+    PromptText.QUESTION: ({}, "Number, name or URL"),
+    PromptText.DRIVERS: ({"drivers": "psqlODBC, FreeTDS"}, "\nODBC drivers: psqlODBC, FreeTDS"),
+    PromptText.NO_DRIVERS: ({}, "the driver manager lists none"),
+    PromptText.NO_ANSWER: ({"target": "shop", "duration": "10 s"}, "shop: no answer within 10 s"),
+    ReplayText.EXPORTED: (
+        {
+            "snapshots": 1200,
+            "first": "2026-11-21 14:00",
+            "last": "2026-11-21 14:20",
+            "size": "1.2 MB",
+            "file": "incident.qmon",
+        },
+        "qmon: 1,200 snapshots, 2026-11-21 14:00 to 2026-11-21 14:20, 1.2 MB in incident.qmon",
+    ),
+    IncidentText.WRITTEN: (
+        {"queues": 1200, "events": 3400, "path": "incident.md"},
+        "qmon: 1,200 queues, 3,400 events in incident.md",
+    ),
+    ServeOptionText.SERVES: (
+        {"places": "serving http://127.0.0.1:9777/metrics"},
+        "qmon: serving http://127.0.0.1:9777/metrics",
+    ),
+    ServeOptionText.SERVES_AND_RECORDS: (
+        {"places": "serving http://127.0.0.1:9777/metrics", "folder": "/var/lib/qmon"},
+        "qmon: serving http://127.0.0.1:9777/metrics, recording to /var/lib/qmon",
+    ),
+    ServeOptionText.RECORDING_STOPPED: ({}, "qmon: recording has stopped for all targets; metrics continue"),
+    DesignText.NOT_GRANTED: (
+        {"step": "create the role qmon_monitor", "problem": "permission denied"},
+        "qmon: not done: create the role qmon_monitor: permission denied",
+    ),
+    DesignText.CONFIRM: (
+        {"target": "shop", "queues": "orders, mails"},
+        "shop: remove orders, mails and all messages? This cannot be undone",
+    ),
+    DesignText.REMOVED: ({"queue": "orders", "count": 12}, "orders: 12 objects removed"),
+    LoadResultText.PROGRESS: (
+        {
+            "elapsed": "20 s",
+            "length": "1 m 00 s",
+            "push_rate": 1200.0,
+            "pop_rate": 1100.0,
+            "ready": 1200.0,
+            "connected": 8,
+        },
+        "20 s of 1 m 00 s   push 1,200/s   pop 1,100/s   ready 1,200   connected 8",
+    ),
+    LoadResultText.RESULT: (
+        {
+            "queue": "orders",
+            "pushed": 1200,
+            "push_rate": 1200.0,
+            "popped": 1100,
+            "pop_rate": 1100.0,
+            "completed": 1000,
+            "ready": 1200.0,
+        },
+        "orders: pushed 1,200 (1,200.0/s), popped 1,100 (1,100.0/s), completed 1,000, ready at the end 1,200",
+    ),
+    LoadResultText.FAILED: ({"count": 1200}, "1,200 statements or connections failed"),
+    LoadResultText.NOTHING_PUSHED: ({"queue": "orders"}, "qmon: orders: nothing was pushed"),
+    ArchiveResultText.PROGRESS: (
+        {
+            "queue": "orders",
+            "messages": 1200,
+            "rate": 1200.0,
+            "batch": 1200,
+            "pause": "100 ms",
+            "held_up": "waits for a lock",
+        },
+        "orders: archived 1,200   1,200/s   batches of 1,200, 100 ms between   waits for a lock",
+    ),
+    MessagesText.COPIED: (
+        {"queue": "orders", "messages": 1200, "number": 1200, "awaited": ""},
+        "orders: copied 1,200 messages, up to number 1,200",
+    ),
+    MessagesText.AWAITED: ({"count": 1200}, "; messages with 1,200 lower numbers may still come"),
+    ForgetOptionText.CONFIRM: ({"lake": "/var/lake"}, "Delete these rows from /var/lake? This cannot be undone"),
+    ForgetOptionText.DELETED: ({"rows": "1,200 rows"}, "deleted 1,200 rows"),
+    ForgetOptionText.DELETED_MARKS: (
+        {"folder": "/var/lib/qmon", "files": "2 marker files"},
+        "/var/lib/qmon: deleted 2 marker files of this lake",
+    ),
+    PipelineResultText.BATCH: (
+        {"number": 1200, "counts": "1 sample of 1 segment"},
+        "batch 1200: 1 sample of 1 segment so far",
+    ),
+    PipelineResultText.LAKE: (
+        {"days": "7 days", "counts": "1 sample of 1 segment"},
+        "the lake has 7 days: 1 sample of 1 segment",
+    ),
+    PipelineResultText.COUNTS: (
+        {
+            "samples": "1,200 samples",
+            "segments": "12 segments",
+            "duplicates": "0 duplicates",
+            "bad_lines": "1 bad line",
+        },
+        "1,200 samples of 12 segments, 0 duplicates left out, 1 bad line",
+    ),
+    PipelineResultText.BAD_LINES: ({}, "the table bad of the lake contains each bad line with its file and the reason"),
+    PipelineResultText.FUTURE_DAYS: (
+        {"target": "shop", "day": datetime.date(2026, 12, 24)},
+        "shop: qmon ignored days in the future, up to 2026-12-24; check the clock of the target's recorder",
+    ),
+    PipelineResultText.BASELINE_REMOVED: (
+        {"target": "shop", "weeks": 8},
+        "shop: baseline removed, because the last 8 weeks do not have enough data",
+    ),
+    PipelineResultText.ZONE: (
+        {"target": "shop", "zone": "Europe/Berlin", "source": "from --zone"},
+        "shop: hours of the week in Europe/Berlin (from --zone)",
+    ),
+    PipelineResultText.ZONE_OPTION: ({}, "from --zone"),
+    PipelineResultText.ZONE_OF_RECORDER: ({}, "from the target's recorder; to change the zone, use --zone"),
+    PipelineResultText.NO_HISTORY: (
+        {"file": "the file is empty"},
+        "not enough history: no hour of the week was recorded four times; the file is empty",
+    ),
+    PipelineResultText.FILE_KEPT: ({}, "qmon keeps the existing file; delete the file if it is wrong"),
+    PipelineResultText.FILE_EMPTY: ({}, "the file is empty"),
+    PipelineResultText.BASELINES: (
+        {"hours": "168 hours", "queues": "12 queues"},
+        "wrote baselines for 168 hours of the week of 12 queues",
+    ),
+    RunText.BATCHES: ({"size": 1000}, "batches of 1,000"),
+    RunText.ABOUT: ({"duration": "10 s"}, "about 10 s"),
+    RunText.NO_TIME: ({}, "less than a second"),
+    RunText.ONE_STEP: ({}, "one step"),
+    RunText.ATTEMPTS: ({"count": 3}, "attempts 3"),
+    RunText.ERROR: ({"error": "deadlock detected"}, "error: deadlock detected"),
+    RunText.RESULT: (
+        {
+            "queue": "orders",
+            "action": "requeue",
+            "state": "done",
+            "duration": "1.2 s",
+            "counts": "done 1,200, skipped 3, changed 2",
+            "operation": "; operation 261121-071402-k7qd",
+        },
+        "orders: requeue done in 1.2 s: done 1,200, skipped 3, changed 2; operation 261121-071402-k7qd",
+    ),
+    RunText.COUNTS: ({"done": 1200, "skipped": 3, "changed": 2}, "done 1,200, skipped 3, changed 2"),
+    RunText.REFUSED_COUNT: ({"count": 1200}, ", refused 1,200"),
+    RunText.OPERATION: ({"operation": "261121-071402-k7qd"}, "; operation 261121-071402-k7qd"),
+    PlanUndoText.IMPOSSIBLE: ({}, "cannot be undone"),
+    PlanUndoText.IMPOSSIBLE_BECAUSE: ({"notes": "payloads are lost"}, "cannot be undone: payloads are lost"),
+    PlanUndoText.POSSIBLE: ({"until": " until 2026-12-21 07:14:02"}, "can be undone until 2026-12-21 07:14:02"),
+    PlanUndoText.PARTLY: (
+        {"until": " until 2026-12-21 07:14:02", "notes": "payloads are lost"},
+        "can be partly undone until 2026-12-21 07:14:02: payloads are lost",
+    ),
+    PlanUndoText.UNTIL: ({"time": "2026-12-21 07:14:02"}, " until 2026-12-21 07:14:02"),
+    ApiText.WHICH_QUEUE: ({"known": "known: orders, mails"}, "which queue? known: orders, mails"),
+    ApiText.NO_QUEUE_KNOWN: ({}, "no queue is known here"),
+    ApiText.NO_QUEUE: (
+        {"queue": "orders", "nearest": "; did you mean orders?"},
+        "there is no queue 'orders' here; did you mean orders?",
     ),
 }
 

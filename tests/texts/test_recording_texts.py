@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from qmon.recording.figure_rows.segment_lines import BadLineText
 from qmon.recording.format.codec import CodecText
 from qmon.recording.format.frames import FrameText
 from qmon.recording.format.records import RecordText
 from qmon.recording.history.baselines_reader import BaselinesText
+from qmon.recording.history.incident_markdown import IncidentNoteText
 from qmon.recording.history.range_query import RangeText
 from qmon.recording.read.recording_paths import PathText
 from qmon.recording.read.recording_reader import ReaderText
@@ -123,6 +125,74 @@ WORDINGS: Final[Wordings] = {
     WriterText.UNWRITABLE: (
         {"folder": "/var/lib/qmon", "problem": "Permission denied"},
         "cannot write the recording to /var/lib/qmon: Permission denied",
+    ),
+    BadLineText.NOT_A_LINE: ({}, "not a line of a recording"),
+    BadLineText.EMPTY: ({}, "the file is empty"),
+    BadLineText.AT_BYTE: ({"byte": 1200, "problem": "unknown frame"}, "byte 1200: unknown frame"),
+    BadLineText.CUT: ({"byte": 1200}, "byte 1200: the file ends in the middle of this frame"),
+    BadLineText.NOT_READABLE: ({}, "not JSON, or a value has the wrong type"),
+    BadLineText.NEWER: ({"version": 2}, "written by a newer qmon, format 2"),
+    BadLineText.INCOMPLETE: ({}, "the recorder, the number or the time is missing"),
+    BadLineText.WRONG_CLOCK: ({}, "the server's clock is more than one day away from the clock of the recorder"),
+    BadLineText.UNEVEN: ({}, "the line does not have one figure for each queue"),
+    BadLineText.NO_TARGET: ({}, "the target is unknown: neither the session line nor the folder has its name"),
+    IncidentNoteText.TITLE: ({"target": "shop"}, "# Incident on shop"),
+    IncidentNoteText.TIME: (
+        {"start": "2026-11-21 14:00:00 UTC", "end": "2026-11-21 14:20:00 UTC", "duration": "20 m 00 s"},
+        "- Time: 2026-11-21 14:00:00 UTC to 2026-11-21 14:20:00 UTC (20 m 00 s)",
+    ),
+    IncidentNoteText.QUEUES: ({"queues": "orders, mails"}, "- Affected queues: orders, mails"),
+    IncidentNoteText.NO_QUEUES: ({}, "none"),
+    IncidentNoteText.MORE_QUEUES: ({"queues": "orders, mails", "count": 1200}, "orders, mails, and 1,200 more"),
+    IncidentNoteText.WRITTEN_BY: ({}, "- Written by qmon"),
+    IncidentNoteText.WHAT_WAS_WRONG: ({}, "## What was wrong"),
+    IncidentNoteText.NO_WARNING: ({}, "qmon raised no warning in this time."),
+    IncidentNoteText.WHAT_WAS_DONE: ({}, "## What was done"),
+    IncidentNoteText.EVENTS: ({}, "## Events"),
+    IncidentNoteText.EVENT_COLUMNS: ({}, "| time | queue | event | details |"),
+    IncidentNoteText.NO_EVENTS: ({}, "No events are known in this time."),
+    IncidentNoteText.OPEN_QUESTIONS: ({}, "## Open questions"),
+    IncidentNoteText.QUESTION: (
+        {"question": "mails: no pops ended at 14:10 without an action in qmon. What ended it?"},
+        "- [ ] mails: no pops ended at 14:10 without an action in qmon. What ended it?",
+    ),
+    IncidentNoteText.ROOT_CAUSE: ({}, "- [ ] Root cause:"),
+    IncidentNoteText.FOLLOW_UP: ({}, "- [ ] Follow-up:"),
+    IncidentNoteText.INCIDENT: (
+        {
+            "cause": "no pops",
+            "severity": "critical",
+            "start": "14:00",
+            "end": "14:20",
+            "duration": "20 m 00 s",
+            "proof": "12 ready",
+        },
+        "- **no pops** (critical), 14:00 to 14:20, 20 m 00 s. Proof: 12 ready",
+    ),
+    IncidentNoteText.FIGURE_COLUMNS: ({}, "| figure | first | least | most | last | over time |"),
+    IncidentNoteText.NO_FIGURES: ({}, "No figures are known in this time."),
+    IncidentNoteText.NO_OPERATIONS: ({}, "No action is known in this time."),
+    IncidentNoteText.OPERATION_COLUMNS: ({}, "| time | action | queue | by | result | reason |"),
+    IncidentNoteText.RESULT: ({"state": "done", "done": 1200, "planned": 1203}, "done, 1,200 of 1,203"),
+    IncidentNoteText.STILL_HOLDS: (
+        {"queue": "orders", "about": "no pops", "at": "14:10"},
+        "orders: no pops still held at 14:10. What is its cause, and who works on it?",
+    ),
+    IncidentNoteText.NO_ACTION: (
+        {"queue": "orders", "about": "no pops", "at": "14:10"},
+        "orders: no pops ended at 14:10 without an action in qmon. What ended it?",
+    ),
+    IncidentNoteText.NOT_DONE: (
+        {"queue": "orders", "about": "no pops"},
+        "orders: no pops did not finish. Must it be repeated or undone?",
+    ),
+    IncidentNoteText.NO_DATA: (
+        {"at": "14:10", "about": "no pops"},
+        "The connection was lost at 14:10: no pops. What happened until it was back?",
+    ),
+    IncidentNoteText.DAMAGED: (
+        {"about": "2 frames are damaged"},
+        "A part of the recording cannot be read (2 frames are damaged). What is missing?",
     ),
 }
 

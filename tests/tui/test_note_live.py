@@ -10,6 +10,7 @@ import pytest
 
 from qmon.model.figure import Severity
 from qmon.model.verdicts.flow_verdicts import FlowText
+from qmon.recording.history.incident_markdown import IncidentNoteText
 from qmon.tui.shared.saving import SaveDialog
 from tests import jobs
 from tests.jobs import layout
@@ -58,7 +59,7 @@ async def test_two_keys_write_the_note_of_a_live_incident(
         assert "### jobs" in text
         assert has(text, FlowText.LATE, count=3) or has(text, FlowText.DEAD_OWNER), "the proof"
         assert "| requeue | jobs |" in text, "what was done"
-        assert "done, 3 of 3" in text
+        assert IncidentNoteText.RESULT.render(state="done", done=3, planned=3) in text
         assert "| ready |" in text
 
 

@@ -37,6 +37,23 @@ class QueuesText(Text):
     UNWRITABLE = "cannot write {path}: {problem}"
 
 
+class ListingText(Text):
+    """Cells and notes of ``qmon queues``, and the last lines of ``qmon init``."""
+
+    QUEUES = "{count} queues"
+    LOST = "cannot be watched: {reason}"
+    BY_SHAPE = "{confidence}, by shape"
+    NO_TABLE = "no table looks like a queue; add your queue to qmon.toml, or install one: qmon design install"
+    GUESSES = "queues found by shape are guesses; to confirm the guesses: qmon init TARGET"
+    BY_COLUMN = "a queue for each value of `{column}`"
+    RECOGNIZED = "its tables were recognized"
+    KEPT = "qmon kept the previous file as {path}"
+    WRITTEN = "written to {path}; {step}"
+    REVIEW = "review the file, then: qmon connect {target}"
+    COMPLETE = "no queue yet; complete the tables in the comments, or answer the questions of qmon init on a terminal"
+    NOT_FOUND = "no queue was found; describe your queue in the file: qmon help configuration"
+
+
 def register_commands(app: typer.Typer) -> None:
     app.command("queues", epilog="Example: qmon queues orders-prod --output json")(queues)
     app.command("init", epilog="Example: qmon init postgresql://me@db1/shop --config shop.toml")(init)
@@ -146,15 +163,29 @@ def _listing_rows(at: ConnectedTarget, resolved: Resolved, findings: list[Candid
         source, why = _group_source(found.group)
         each = read_queues(at.connection, at.engine, found)
         if len(each) > 1:
-            rows.append((found.group.name, "table", found.group.table, source, f"{len(each)} queues"))
+            rows.append(
+                (found.group.name, "table", found.group.table, source, ListingText.QUEUES.render(count=len(each)))
+            )
         rows += [(layout.queue, layout.design, layout.table, source, why) for layout in each]
     reasons = {problem.queue: problem.reason for problem in resolved.problems}
     rows += [
-        (layout.queue, layout.design, layout.table, _source_text(layout), f"cannot be watched: {reasons[layout.queue]}")
+        (
+            layout.queue,
+            layout.design,
+            layout.table,
+            _source_text(layout),
+            ListingText.LOST.render(reason=reasons[layout.queue]),
+        )
         for layout in resolved.lost
     ]
     rows += [
-        (f.layout.queue, f.layout.design, f.layout.table, f"{_confidence_text(f)}, by shape", _reason_text(f))
+        (
+            f.layout.queue,
+            f.layout.design,
+            f.layout.table,
+            ListingText.BY_SHAPE.render(confidence=_confidence_text(f)),
+            _reason_text(f),
+        )
         for f in findings
     ]
     return rows
@@ -168,14 +199,12 @@ def _print_listings(listings: Sequence[_Listing], *, named: bool) -> None:
     for each in listings:
         if not each.rows:
             where = f"{each.target}: " if named else ""
-            print_note(
-                f"{where}no table looks like a queue; add your queue to qmon.toml, or install one: qmon design install"
-            )
+            print_note(f"{where}{ListingText.NO_TABLE}")
         said = {layout.queue for layout in each.resolved.lost}
         problems = tuple(p for p in each.resolved.problems if p.grant or p.queue not in said)
         _print_problems(replace(each, resolved=replace(each.resolved, problems=problems)), print_output, named=named)
     if any(each.findings for each in listings) and is_on_terminal():
-        print_note("queues found by shape are guesses; to confirm the guesses: qmon init TARGET")
+        print_note(ListingText.GUESSES)
 
 
 def _source_text(layout: Layout) -> str:
@@ -192,10 +221,10 @@ def _print_problems(listing: _Listing, tell: Callable[[str], None], *, named: bo
 
 def _group_source(group: Group) -> tuple[str, str]:
     """Return the source of a group, and how a queue of the group is identified."""
-    apart = f"a queue for each value of `{group.queue.name}`" if group.queue is not None else ""
+    apart = ListingText.BY_COLUMN.render(column=group.queue.name) if group.queue is not None else ""
     if not group.library:
         return group.source.value, apart
-    return "library", "; ".join(filter(None, ("its tables were recognized", apart)))
+    return "library", "; ".join(filter(None, (ListingText.RECOGNIZED, apart)))
 
 
 def _queues_report(
@@ -292,16 +321,16 @@ def init(
         return
     kept = write_config(place, proposal.text, force=force)
     if kept is not None:
-        print_note(f"qmon kept the previous file as {kept}")
-    print_note(f"written to {place}; {_next_step(proposal)}")
+        print_note(ListingText.KEPT.render(path=kept))
+    print_note(ListingText.WRITTEN.render(path=place, step=_next_step(proposal)))
 
 
 def _next_step(proposal: ConfigProposal) -> str:
     if proposal.entries:
-        return f"review the file, then: qmon connect {proposal.name}"
+        return ListingText.REVIEW.render(target=proposal.name)
     if proposal.undecided:
-        return "no queue yet; complete the tables in the comments, or answer the questions of qmon init on a terminal"
-    return "no queue was found; describe your queue in the file: qmon help configuration"
+        return ListingText.COMPLETE.render()
+    return ListingText.NOT_FOUND.render()
 
 
 def write_config(path: Path, text: str, *, force: bool) -> Path | None:

@@ -20,9 +20,10 @@ from qmon.texts import Text
 
 
 class ReplayText(Text):
-    """Why a recording has nothing to show."""
+    """Why a recording has nothing to show, and what was exported."""
 
     NOTHING_BEFORE = "nothing was recorded before {at}; the recording covers {begins} to {ends}"
+    EXPORTED = "qmon: {snapshots:,} snapshots, {first} to {last}, {size} in {file}"
 
 
 Recording = Annotated[
@@ -100,7 +101,9 @@ def export(
     done = exporting.export_range(reader, _parse_moment(reader, since), _parse_moment(reader, until), file)
     zone = reader.session.zone
     first, last = local_time(done.first_at, zone), local_time(done.last_at, zone)
-    print_note(f"qmon: {done.snapshots:,} snapshots, {first} to {last}, {size(done.bytes)} in {file}")
+    print_note(
+        ReplayText.EXPORTED.render(snapshots=done.snapshots, first=first, last=last, size=size(done.bytes), file=file)
+    )
     _note_damage(reader)
 
 

@@ -14,9 +14,10 @@ from qmon.texts import Text
 
 
 class IncidentText(Text):
-    """Why no note is written."""
+    """Why no note is written, and where the note is."""
 
     EMPTY_RANGE = "--to must be later than --from"
+    WRITTEN = "qmon: {queues:,} queues, {events:,} events in {path}"
 
 
 _WHEN = "14:03, 14:03:20, '2026-11-21 14:03', or -10m from the end; in the recording's time zone."
@@ -83,6 +84,6 @@ def incident(
             print_output(line)
     else:
         path = files.write_user_file(file, text)
-        print_note(f"qmon: {len(note.queues):,} queues, {len(note.events):,} events in {path}")
+        print_note(IncidentText.WRITTEN.render(queues=len(note.queues), events=len(note.events), path=path))
     if reader.damage:
         print_note(f"qmon: {reader.damage}")

@@ -31,12 +31,15 @@ from qmon.texts import Text
 
 
 class ServeOptionText(Text):
-    """Options that do not go together."""
+    """Options that do not go together, and what a server does."""
 
     CERTIFICATE_AND_KEY = "--certificate and --key need each other: give both"
     NEED_RECORD = "--keep and --max-size need --record"
     NEED_ADDRESS = "with --textfile, --users, --certificate, --key and --allow-host need --listen or --web"
     NOT_A_HOST = "--allow-host needs a host name or address without a port, such as ops-1, not {name!r}"
+    SERVES = "qmon: {places}"
+    SERVES_AND_RECORDS = "qmon: {places}, recording to {folder}"
+    RECORDING_STOPPED = "qmon: recording has stopped for all targets; metrics continue"
 
 
 _LISTEN: Final = "127.0.0.1:9777"
@@ -256,12 +259,12 @@ def _poll_targets(
     with stop_on_signals(signal.SIGTERM, signal.SIGINT) as (ending, why):
         running = start_targets(known, record, every, False, record_event, publish)
         if tidy is None:
-            print_note(f"qmon: {places}")
+            print_note(ServeOptionText.SERVES.render(places=places))
         else:
-            print_note(f"qmon: {places}, recording to {record}")
+            print_note(ServeOptionText.SERVES_AND_RECORDS.render(places=places, folder=record))
             watch_recordings(running, ending, None, tidy)
             if not ending.is_set():
-                print_note("qmon: recording has stopped for all targets; metrics continue")
+                print_note(ServeOptionText.RECORDING_STOPPED)
         wait_for_event(ending)
         ended = [each.close(why[0]) for each in running]
     return [] if tidy is None else ended

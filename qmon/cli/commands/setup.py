@@ -30,6 +30,14 @@ class SetupText(Text):
         "{failed} of {steps} steps need a role with more rights; the first: {step}: {problem}. Get the script for your"
         " DBA: qmon setup {target} --role {role} --print > for-the-dba.sql"
     )
+    FOR_A_USER = "to grant the role to a database user: ALTER ROLE {role} ADD MEMBER [user]"
+    FOR_A_LOGIN = (
+        "to end sessions, also grant the role to the login: ALTER SERVER ROLE qmon_operator ADD MEMBER [login]"
+    )
+    FOR_A_ROLE = "to grant the role to a login role: GRANT {role} TO their_role"
+    LEFT_OUT = "qmon: left out: {queue}: {reason}"
+    TO_DO = "to do     {step}"
+    DONE = "done      {step}"
 
 
 class RoleChoice(StrEnum):
@@ -93,18 +101,16 @@ def setup(
             print(steps.setup_script(at.engine, planned), end="")
         elif given.dry_run:
             for step in planned:
-                print_output(f"to do     {_summary_text(step)}")
+                print_output(SetupText.TO_DO.render(step=_summary_text(step)))
         else:
             _print_results(steps.run_setup(at.connection, planned), target, role)
     name = f"qmon_{role.value}"
     if at.engine.name == "sqlserver":
-        print_note(f"to grant the role to a database user: ALTER ROLE {name} ADD MEMBER [user]")
+        print_note(SetupText.FOR_A_USER.render(role=name))
         if role is RoleChoice.OPERATOR:
-            print_note(
-                "to end sessions, also grant the role to the login: ALTER SERVER ROLE qmon_operator ADD MEMBER [login]"
-            )
+            print_note(SetupText.FOR_A_LOGIN)
     else:
-        print_note(f"to grant the role to a login role: GRANT {name} TO their_role")
+        print_note(SetupText.FOR_A_ROLE.render(role=name))
 
 
 def _gate(target: str, config: Path | None, queue: str, given: options.ConfirmationOptions, *, remove: bool) -> None:
@@ -135,7 +141,7 @@ def _find_queues(at: ConnectedTarget) -> Resolved:
         readable_only=False,
     )
     for problem in resolved.problems:
-        print_note(f"qmon: left out: {problem.queue}: {problem.reason}")
+        print_note(SetupText.LEFT_OUT.render(queue=problem.queue, reason=problem.reason))
     return resolved
 
 
@@ -144,7 +150,7 @@ def _print_results(outcomes: tuple[SetupResult, ...], target: str, role: RoleCho
     failed = [outcome for outcome in outcomes if outcome.problem]
     for outcome in outcomes:
         if not outcome.problem:
-            print_output(f"done      {_summary_text(outcome.step)}")
+            print_output(SetupText.DONE.render(step=_summary_text(outcome.step)))
     if failed:
         refused = SetupText.REFUSED.render(
             failed=len(failed),

@@ -32,6 +32,9 @@ class StatusText(Text):
 
     INSTALLED_ONLY = "only queues that qmon installed are shown; qmon queues lists tables that look like queues"
     NO_QUEUE = "no queue {queues}; to list the queues: qmon status {targets}"
+    NO_QUEUE_KNOWN = "no queue is known; qmon queues lists tables that look like queues"
+    QUEUES = "{count} queues"
+    SENDING = "sent but not yet delivered"
 
 
 _DEFAULT_OVER_S: Final = 2.0
@@ -118,7 +121,7 @@ def print_status(views: Sequence[View], output: Format, *, named: bool = False) 
     for view in views:
         if not status_rows(view)[1]:
             where = f"{clean_text(view.target)}: " if named else ""
-            print_note(f"{where}no queue is known; qmon queues lists tables that look like queues")
+            print_note(f"{where}{StatusText.NO_QUEUE_KNOWN}")
         _print_failures(view, print_output, named=named)
 
 
@@ -138,7 +141,7 @@ def status_rows(view: View) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     for queue in view.queues:
         if (group := above.get(queue.name)) is not None:
             together = [figure_text(group.figures.get(each.field, _NONE), each.value_text) for each in _FIGURES]
-            rows.append((group.name, "table", *together, f"{len(group.queues)} queues"))
+            rows.append((group.name, "table", *together, StatusText.QUEUES.render(count=len(group.queues))))
         verdict = f"{queue.verdict.code}: {queue.verdict.proof}" if queue.verdict.proof else queue.verdict.code
         figures = [figure_text(each.figure_for(queue), each.value_text) for each in _FIGURES]
         rows.append((queue.name, queue.layout.design, *figures, verdict))
@@ -156,7 +159,7 @@ def _broker_rows(found: BrokerView) -> list[tuple[str, ...]]:
 
     rows = [row(q.name, q.depth, q.verdict, queue_state(q, monitored=found.monitored)) for q in found.queues]
     if found.sending.value:
-        rows.append(row(TRANSMISSION, found.sending, found.verdict, "sent but not yet delivered"))
+        rows.append(row(TRANSMISSION, found.sending, found.verdict, StatusText.SENDING))
     if found.leak is not None and found.conversations is not None:
         counted = Figure(float(found.conversations.counted), at_least=True)
         rows.append(row(CONVERSATIONS, counted, found.leak, ""))

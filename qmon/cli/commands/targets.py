@@ -9,7 +9,7 @@ import typer
 
 from qmon.cli import options
 from qmon.cli.output import clean_text, print_output, print_report, print_table
-from qmon.cli.target_prompt import TARGET_HEADERS, target_choice_row
+from qmon.cli.target_prompt import TARGET_HEADERS, PromptText, target_choice_row
 from qmon.errors import BadInput, ConnectionFailed, MissingDriver, QmonError
 from qmon.model.formatting import duration, milliseconds
 
@@ -60,8 +60,9 @@ def targets(
         ]
         print_table((*TARGET_HEADERS, "ANSWERED", "SERVER VERSION"), cells, wrap=5)
     else:
-        print_output(f"No target is configured in {clean_text(read.path)}, and the driver manager knows no DSN.")
-    print_output(f"\nODBC drivers: {clean_text(', '.join(drivers)) or 'the driver manager lists none'}")
+        print_output(PromptText.NONE_KNOWN.render(path=clean_text(read.path)))
+    listed = clean_text(", ".join(drivers)) or PromptText.NO_DRIVERS
+    print_output(PromptText.DRIVERS.render(drivers=listed))
 
 
 def _installed_drivers() -> list[str]:
@@ -103,7 +104,7 @@ def _connect_targets(rows: list[NamedTarget], config: Config) -> None:
         try:
             return calls.run_within(WAIT_S, log_in, lambda _: None, chosen.target.name)
         except CallTimeoutError:
-            return ConnectionFailed(f"{chosen.target.name}: no answer within {duration(WAIT_S)}")
+            return ConnectionFailed(PromptText.NO_ANSWER.render(target=chosen.target.name, duration=duration(WAIT_S)))
         except QmonError as problem:
             return problem
 

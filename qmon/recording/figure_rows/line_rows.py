@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.json
 
 from qmon.recording.figure_rows.row_schema import FIGURES, LINE, LINE_COLUMN, ROWS, bucket_for
-from qmon.recording.figure_rows.segment_lines import SegmentLine, parse_segment
+from qmon.recording.figure_rows.segment_lines import BadLineText, SegmentLine, parse_segment
 from qmon.recording.format.frames import FORMAT_VERSION, Damaged, parse_json
 
 # Bytes of lines that are parsed at a time, so that memory does not depend on the size of a segment.
@@ -107,11 +107,11 @@ def _parse_failure(text: bytes) -> str:
         newer = version > FORMAT_VERSION
     except (Damaged, KeyError, TypeError):
         newer, version = False, 0
-    return _newer_format_text(version) if newer else "not JSON, or a value has the wrong type"
+    return _newer_format_text(version) if newer else BadLineText.NOT_READABLE.render()
 
 
 def _newer_format_text(version: object) -> str:
-    return f"written by a newer qmon, format {version}"
+    return BadLineText.NEWER.render(version=version)
 
 
 def _shown_text(text: bytes | None) -> str | None:
@@ -150,13 +150,13 @@ class _ParsedLines:
             if version is not None and version > FORMAT_VERSION:
                 found[place] = _newer_format_text(version)
             elif not whole[place]:
-                found[place] = "the recorder, the number or the time is missing"
+                found[place] = BadLineText.INCOMPLETE.render()
             elif far[place]:
-                found[place] = "the server's clock is more than one day away from the clock of the recorder"
+                found[place] = BadLineText.WRONG_CLOCK.render()
             elif not even[place]:
-                found[place] = "the line does not have one figure for each queue"
+                found[place] = BadLineText.UNEVEN.render()
             elif not read.session.target:
-                found[place] = "the target is unknown: neither the session line nor the folder has its name"
+                found[place] = BadLineText.NO_TARGET.render()
         return found
 
     def staged_rows(self, polls: npt.NDArray[np.bool_], operations: npt.NDArray[np.bool_]) -> Iterator[pa.RecordBatch]:

@@ -19,8 +19,24 @@ from qmon.recording.format.frames import (
     line_spans,
     parse_json,
 )
+from qmon.texts import Text
 
 _LINE_KINDS: Final = frozenset({"figures", "operation", "session"})
+
+
+class BadLineText(Text):
+    """Why a line of a recording is unusable."""
+
+    NOT_A_LINE = "not a line of a recording"
+    EMPTY = "the file is empty"
+    AT_BYTE = "byte {byte}: {problem}"
+    CUT = "byte {byte}: the file ends in the middle of this frame"
+    NOT_READABLE = "not JSON, or a value has the wrong type"
+    NEWER = "written by a newer qmon, format {version}"
+    INCOMPLETE = "the recorder, the number or the time is missing"
+    WRONG_CLOCK = "the server's clock is more than one day away from the clock of the recorder"
+    UNEVEN = "the line does not have one figure for each queue"
+    NO_TARGET = "the target is unknown: neither the session line nor the folder has its name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +71,7 @@ def parse_segment(path: str, content: bytes) -> Iterator[SegmentLine]:
             place += 1
             kind = line_kind(text, begin, end)
             if not kind:
-                yield SegmentLine(place, session, "", text[begin:end], "not a line of a recording")
+                yield SegmentLine(place, session, "", text[begin:end], BadLineText.NOT_A_LINE.render())
             elif kind in _LINE_KINDS:
                 line = text[begin:end]
                 try:
@@ -75,14 +91,14 @@ def _read_frames(content: bytes) -> Iterator[tuple[bytes, str]]:
     """Yield the text of each frame, and the error found after this text, or an empty text."""
     data, at = memoryview(content), 0
     if not content:
-        yield b"", "the file is empty"
+        yield b"", BadLineText.EMPTY.render()
     while at < len(data):
         try:
             text, used = inflate_frame(data[at:], allow_partial=True)
         except Damaged as problem:
-            text, used, reason = b"", 0, f"byte {at}: {problem}"
+            text, used, reason = b"", 0, BadLineText.AT_BYTE.render(byte=at, problem=problem)
         else:
-            reason = "" if used else f"byte {at}: the file ends in the middle of this frame"
+            reason = "" if used else BadLineText.CUT.render(byte=at)
         if used:
             yield text, ""
             at += used

@@ -46,6 +46,26 @@ class RunText(Text):
     NOT_CONFIRMED = "not confirmed; nothing was changed"
     STOPPING = "stopping after the current batch; press Ctrl-C again to cancel that batch and exit"
     INTERRUPTED = "interrupted after {done:,}, which stay done; run the command again to finish"
+    BATCHES = "batches of {size:,}"
+    ABOUT = "about {duration}"
+    NO_TIME = "less than a second"
+    ONE_STEP = "one step"
+    ATTEMPTS = "attempts {count}"
+    ERROR = "error: {error}"
+    RESULT = "{queue}: {action} {state} in {duration}: {counts}{operation}"
+    COUNTS = "done {done:,}, skipped {skipped:,}, changed {changed:,}"
+    REFUSED_COUNT = ", refused {count:,}"
+    OPERATION = "; operation {operation}"
+
+
+class PlanUndoText(Text):
+    """Whether an action can be undone."""
+
+    IMPOSSIBLE = "cannot be undone"
+    IMPOSSIBLE_BECAUSE = "cannot be undone: {notes}"
+    POSSIBLE = "can be undone{until}"
+    PARTLY = "can be partly undone{until}: {notes}"
+    UNTIL = " until {time}"
 
 
 T = TypeVar("T")
@@ -306,20 +326,20 @@ def _entry_lines(name: str, content: str) -> Iterator[str]:
 
 
 def _effort_text(plan: Plan) -> str:
-    batches = f"batches of {plan.batch:,}" if plan.batch is not None and plan.batch < plan.count else ""
+    batches = RunText.BATCHES.render(size=plan.batch) if plan.batch is not None and plan.batch < plan.count else ""
     time = ""
     if plan.seconds is not None:
-        time = f"about {duration(plan.seconds)}" if plan.seconds >= 1 else "less than a second"
-    return ", ".join(part for part in (batches, time) if part) or "one step"
+        time = RunText.ABOUT.render(duration=duration(plan.seconds)) if plan.seconds >= 1 else RunText.NO_TIME.render()
+    return ", ".join(part for part in (batches, time) if part) or RunText.ONE_STEP.render()
 
 
 def undo_text(undo: Undo) -> str:
     """Describe whether a plan can be undone, fully or partly, and what an undo would not restore."""
     notes = "; ".join(undo.notes)
     if not undo.possible:
-        return f"cannot be undone{': ' + notes if notes else ''}"
-    until = f" until {local_moment(undo.until)}" if undo.until is not None else ""
-    return f"can be partly undone{until}: {notes}" if notes else f"can be undone{until}"
+        return PlanUndoText.IMPOSSIBLE_BECAUSE.render(notes=notes) if notes else PlanUndoText.IMPOSSIBLE.render()
+    until = PlanUndoText.UNTIL.render(time=local_moment(undo.until)) if undo.until is not None else ""
+    return PlanUndoText.PARTLY.render(until=until, notes=notes) if notes else PlanUndoText.POSSIBLE.render(until=until)
 
 
 def local_moment(at: float) -> str:
@@ -330,8 +350,8 @@ def local_moment(at: float) -> str:
 def _plan_row_text(row: PlanRow) -> str:
     age = "" if row.age_s is None else duration(row.age_s)
     owner = " ".join(p for p in (row.owner or "", "" if row.owner_state == "none" else str(row.owner_state)) if p)
-    tries = "" if row.attempts is None else f"attempts {row.attempts}"
-    error = "" if row.error is None else f"error: {row.error}"
+    tries = "" if row.attempts is None else RunText.ATTEMPTS.render(count=row.attempts)
+    error = "" if row.error is None else RunText.ERROR.render(error=row.error)
     return "  ".join(
         part for part in (row.id, row.state.replace("_", " "), age, owner, tries, row.payload or "", error) if part
     )
@@ -339,10 +359,19 @@ def _plan_row_text(row: PlanRow) -> str:
 
 def result_text(result: OperationResult, took_s: float) -> Iterator[str]:
     """Yield the lines of a result. The first line summarizes the result."""
-    counts = f"done {result.done:,}, skipped {result.skipped:,}, changed {result.changed:,}"
+    counts = RunText.COUNTS.render(done=result.done, skipped=result.skipped, changed=result.changed)
     if result.refused:
-        counts += f", refused {result.refused:,}"
-    audited = f"; operation {result.operation}" if result.operation else ""
-    yield clean_text(f"{result.queue}: {result.kind} {result.state} in {duration(took_s)}: {counts}{audited}")
+        counts += RunText.REFUSED_COUNT.render(count=result.refused)
+    audited = RunText.OPERATION.render(operation=result.operation) if result.operation else ""
+    yield clean_text(
+        RunText.RESULT.render(
+            queue=result.queue,
+            action=result.kind,
+            state=result.state,
+            duration=duration(took_s),
+            counts=counts,
+            operation=audited,
+        )
+    )
     for each in result.notes:
         yield clean_text(f"  {each}")

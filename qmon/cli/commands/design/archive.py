@@ -26,8 +26,9 @@ class ArchiveEnd(Text):
 
 
 class ArchiveResultText(Text):
-    """Result of an archive run."""
+    """Progress and result of an archive run."""
 
+    PROGRESS = "{queue}: archived {messages:,}   {rate:,.0f}/s   batches of {batch:,}, {pause} between   {held_up}"
     RESULT = "{queue}: archived {messages} in {batches}, {duration} ({rate:,.1f}/s); {end}"
     HELD_UP = "{batches} waited for a lock or took too long, and ran again later"
     UNSURE = "the connection broke during {batches}, not counted: each such batch is fully archived, or not at all"
@@ -111,7 +112,11 @@ def _batches_text(number: int) -> str:
 
 
 def _progress_line(queue: str, now: ArchiveProgress) -> str:
-    return (
-        f"{queue}: archived {now.moved:,}   {now.rate:,.0f}/s   batches of {now.batch:,}, "
-        f"{milliseconds(now.pause_s * 1000)} between   {clean_text(now.held_up)}".rstrip()
-    )
+    return ArchiveResultText.PROGRESS.render(
+        queue=queue,
+        messages=now.moved,
+        rate=now.rate,
+        batch=now.batch,
+        pause=milliseconds(now.pause_s * 1000),
+        held_up=clean_text(now.held_up),
+    ).rstrip()

@@ -17,11 +17,14 @@ from qmon.texts import Text
 
 
 class DesignText(Text):
-    """Why designs are not installed or uninstalled."""
+    """Why designs are not installed or uninstalled, and what was done."""
 
     ONE_DESIGN = "--queue works with only one design: install several designs one by one"
     NO_TERMINAL = "stdin is not a terminal: add --yes"
     NOTHING_CHANGED = "nothing was changed"
+    NOT_GRANTED = "qmon: not done: {step}: {problem}"
+    CONFIRM = "{target}: remove {queues} and all messages? This cannot be undone"
+    REMOVED = "{queue}: {count} objects removed"
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -86,7 +89,7 @@ def _grant_qmon_roles(at: ConnectedTarget, layout: Layout) -> None:
     steps = plan_missing_grants(at.connection, at.engine, facts.object_ids if facts else (), [layout])
     for outcome in run_setup(at.connection, steps):
         if outcome.problem:
-            print_note(f"qmon: not done: {outcome.step.purpose}: {outcome.problem}")
+            print_note(DesignText.NOT_GRANTED.render(step=outcome.step.purpose, problem=outcome.problem))
 
 
 def uninstall(
@@ -112,7 +115,7 @@ def uninstall(
             _confirm_removal(at, layouts)
         for name in queue:
             gone = uninstall_queue(at.connection, at.engine, name)
-            print_output(f"{clean_text(name)}: {len(gone.removed)} objects removed")
+            print_output(DesignText.REMOVED.render(queue=clean_text(name), count=len(gone.removed)))
 
 
 def _confirm_removal(at: ConnectedTarget, layouts: list[Layout]) -> None:
@@ -122,7 +125,7 @@ def _confirm_removal(at: ConnectedTarget, layouts: list[Layout]) -> None:
     if not sys.stdin.isatty():
         raise BadInput(DesignText.NO_TERMINAL)
     names = ", ".join(f"{clean_text(layout.queue)} ({clean_text(layout.table)})" for layout in layouts)
-    question = f"{clean_text(at.target.name)}: remove {names} and all messages? This cannot be undone"
+    question = DesignText.CONFIRM.render(target=clean_text(at.target.name), queues=names)
     if not typer.confirm(question, default=False):
         print_note(DesignText.NOTHING_CHANGED)
         raise typer.Exit(1)

@@ -12,11 +12,27 @@ from qmon.cli.guard import FAILED
 from qmon.cli.output import Meter, clean_text, print_note, print_output
 from qmon.cli.signals import stop_on_signals
 from qmon.model.formatting import duration
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     from qmon.workload.run_load import LoadProgress
 
 _PIPED_EVERY_S: Final = 5.0
+
+
+class LoadResultText(Text):
+    """Progress and result of a load."""
+
+    PROGRESS = (
+        "{elapsed} of {length}   push {push_rate:,.0f}/s   pop {pop_rate:,.0f}/s   ready {ready:,.0f}   "
+        "connected {connected}"
+    )
+    RESULT = (
+        "{queue}: pushed {pushed:,} ({push_rate:,.1f}/s), popped {popped:,} ({pop_rate:,.1f}/s), "
+        "completed {completed:,}, ready at the end {ready:,.0f}"
+    )
+    FAILED = "{count:,} statements or connections failed"
+    NOTHING_PUSHED = "qmon: {queue}: nothing was pushed"
 
 
 def register_commands(app: typer.Typer) -> None:
@@ -74,18 +90,29 @@ def load(
     meter.clear_line()
     flow, totals = result.flow, result.totals
     print_output(
-        f"{clean_text(queue)}: pushed {totals.pushed:,} ({flow.push_rate:,.1f}/s), popped {totals.popped:,} "
-        f"({flow.pop_rate:,.1f}/s), completed {totals.completed:,}, ready at the end {result.depth:,.0f}"
+        LoadResultText.RESULT.render(
+            queue=clean_text(queue),
+            pushed=totals.pushed,
+            push_rate=flow.push_rate,
+            popped=totals.popped,
+            pop_rate=flow.pop_rate,
+            completed=totals.completed,
+            ready=result.depth,
+        )
     )
     if totals.errors:
-        print_output(f"{totals.errors:,} statements or connections failed")
+        print_output(LoadResultText.FAILED.render(count=totals.errors))
     if producers and not totals.pushed:
-        print_note(f"qmon: {queue}: nothing was pushed")
+        print_note(LoadResultText.NOTHING_PUSHED.render(queue=queue))
         raise typer.Exit(FAILED)
 
 
 def _progress_line(now: LoadProgress) -> str:
-    return (
-        f"{duration(now.elapsed_s)} of {duration(now.seconds)}   push {now.flow.push_rate:,.0f}/s   "
-        f"pop {now.flow.pop_rate:,.0f}/s   ready {now.depth:,.0f}   connected {now.connected}"
+    return LoadResultText.PROGRESS.render(
+        elapsed=duration(now.elapsed_s),
+        length=duration(now.seconds),
+        push_rate=now.flow.push_rate,
+        pop_rate=now.flow.pop_rate,
+        ready=now.depth,
+        connected=now.connected,
     )

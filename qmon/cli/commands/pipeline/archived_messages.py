@@ -27,6 +27,8 @@ class MessagesText(Text):
 
     STOPPED = "stopped; the next start finishes the interrupted batch"
     NAMED_TWICE = "queue {queue!r} is named twice"
+    COPIED = "{queue}: copied {messages:,} messages, up to number {number:,}{awaited}"
+    AWAITED = "; messages with {count:,} lower numbers may still come"
 
 
 def messages(
@@ -107,5 +109,9 @@ def _export_password(target: Target) -> None:
 
 def _print_result(done: IntakeResult) -> None:
     mark = done.mark
-    awaited = f"; messages with {mark.awaited_count:,} lower numbers may still come" if mark.awaited_count else ""
-    print_output(f"{clean_text(done.queue)}: copied {done.messages:,} messages, up to number {mark.upto:,}{awaited}")
+    awaited = MessagesText.AWAITED.render(count=mark.awaited_count) if mark.awaited_count else ""
+    print_output(
+        MessagesText.COPIED.render(
+            queue=clean_text(done.queue), messages=done.messages, number=mark.upto, awaited=awaited
+        )
+    )

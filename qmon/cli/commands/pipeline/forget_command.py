@@ -29,6 +29,9 @@ class ForgetOptionText(Text):
     NO_ROWS = "the lake has no such rows; nothing was changed"
     NO_TERMINAL = "stdin is not a terminal: add --yes; nothing was changed"
     NOT_CONFIRMED = "not confirmed; nothing was changed"
+    CONFIRM = "Delete these rows from {lake}? This cannot be undone"
+    DELETED = "deleted {rows}"
+    DELETED_MARKS = "{folder}: deleted {files} of this lake"
 
 
 _ONE_DAY: Final = datetime.timedelta(days=1)
@@ -91,7 +94,7 @@ def forget(
         _forget_rows(place, chosen, before, after, yes=yes, dry_run=dry_run)
     if recordings is not None and not dry_run:
         count = delete_lake_marks(recordings, absolute_path(place))
-        print_output(f"{recordings}: deleted {count_text(count, 'marker file')} of this lake")
+        print_output(ForgetOptionText.DELETED_MARKS.render(folder=recordings, files=count_text(count, "marker file")))
 
 
 def _forget_rows(
@@ -118,7 +121,7 @@ def _forget_rows(
     if not yes:
         if not sys.stdin.isatty():
             raise BadInput(ForgetOptionText.NO_TERMINAL)
-        if not typer.confirm(f"Delete these rows from {clean_text(lake)}? This cannot be undone", default=False):
+        if not typer.confirm(ForgetOptionText.CONFIRM.render(lake=clean_text(lake)), default=False):
             raise BadInput(ForgetOptionText.NOT_CONFIRMED)
     forget_rows(lake, request)
-    print_output(f"deleted {count_text(sum(rows.values()), 'row')}")
+    print_output(ForgetOptionText.DELETED.render(rows=count_text(sum(rows.values()), "row")))

@@ -32,6 +32,26 @@ if TYPE_CHECKING:
 from qmon.texts import Text
 
 
+class PipelineResultText(Text):
+    """Progress and results of the pipeline."""
+
+    BATCH = "batch {number}: {counts} so far"
+    LAKE = "the lake has {days}: {counts}"
+    COUNTS = "{samples} of {segments}, {duplicates} left out, {bad_lines}"
+    BAD_LINES = "the table bad of the lake contains each bad line with its file and the reason"
+    FUTURE_DAYS = (
+        "{target}: qmon ignored days in the future, up to {day:%Y-%m-%d}; check the clock of the target's recorder"
+    )
+    BASELINE_REMOVED = "{target}: baseline removed, because the last {weeks} weeks do not have enough data"
+    ZONE = "{target}: hours of the week in {zone} ({source})"
+    ZONE_OPTION = "from --zone"
+    ZONE_OF_RECORDER = "from the target's recorder; to change the zone, use --zone"
+    NO_HISTORY = "not enough history: no hour of the week was recorded four times; {file}"
+    FILE_KEPT = "qmon keeps the existing file; delete the file if it is wrong"
+    FILE_EMPTY = "the file is empty"
+    BASELINES = "wrote baselines for {hours} of the week of {queues}"
+
+
 class PipelineText(Text):
     """Faults of the options of the pipeline, the end of a run, and segments that it did not read."""
 
@@ -261,25 +281,20 @@ def baselines(
 
         found = write_baselines(source, recordings, weeks, stated)
     for target, newest in sorted(found.ahead.items()):
-        print_note(
-            f"{clean_text(target)}: qmon ignored days in the future, up to "
-            f"{datetime.fromtimestamp(newest, UTC):%Y-%m-%d}; check the clock of the target's recorder"
-        )
+        day = datetime.fromtimestamp(newest, UTC)
+        print_note(PipelineResultText.FUTURE_DAYS.render(target=clean_text(target), day=day))
     for target in found.lost:
-        print_note(f"{clean_text(target)}: baseline removed, because the last {weeks} weeks do not have enough data")
+        print_note(PipelineResultText.BASELINE_REMOVED.render(target=clean_text(target), weeks=weeks))
     for target, name in sorted(found.zones.items()):
-        how = (
-            "from --zone"
-            if {"", target} & set(stated)
-            else "from the target's recorder; to change the zone, use --zone"
-        )
-        print_output(f"{clean_text(target)}: hours of the week in {name} ({how})")
+        is_stated = not {"", target}.isdisjoint(stated)
+        origin = PipelineResultText.ZONE_OPTION if is_stated else PipelineResultText.ZONE_OF_RECORDER
+        print_output(PipelineResultText.ZONE.render(target=clean_text(target), zone=name, source=origin))
     if not found.hours:
-        stays = "qmon keeps the existing file; delete the file if it is wrong" if found.kept else "the file is empty"
-        print_output(f"not enough history: no hour of the week was recorded four times; {stays}")
+        stays = PipelineResultText.FILE_KEPT if found.kept else PipelineResultText.FILE_EMPTY
+        print_output(PipelineResultText.NO_HISTORY.render(file=stays))
         return
-    hours = f"{found.hours:,} {'hour' if found.hours == 1 else 'hours'} of the week"
-    print_output(f"wrote baselines for {hours} of {count_text(found.queues, 'queue')}")
+    hours, queues = count_text(found.hours, "hour"), count_text(found.queues, "queue")
+    print_output(PipelineResultText.BASELINES.render(hours=hours, queues=queues))
 
 
 def _parse_zones(texts: Iterable[str]) -> dict[str, str]:
@@ -299,7 +314,7 @@ def _parse_zones(texts: Iterable[str]) -> dict[str, str]:
 
 
 def _print_progress(done: BatchResult) -> None:
-    print_note(f"batch {done.batch}: {_intake_counts_text(done.totals)} so far")
+    print_note(PipelineResultText.BATCH.render(number=done.batch, counts=_intake_counts_text(done.totals)))
 
 
 def _print_totals(view: LakeView, output: Format) -> None:
@@ -309,13 +324,16 @@ def _print_totals(view: LakeView, output: Format) -> None:
 
         write(output, {**counts, "schema": 1, "batches": view.batch}, IngestReport)
         return
-    print_output(f"the lake has {count_text(len(view.dates()), 'day')}: {_intake_counts_text(counts)}")
+    days = count_text(len(view.dates()), "day")
+    print_output(PipelineResultText.LAKE.render(days=days, counts=_intake_counts_text(counts)))
     if counts["bad"]:
-        print_output("the table bad of the lake contains each bad line with its file and the reason")
+        print_output(PipelineResultText.BAD_LINES)
 
 
 def _intake_counts_text(counts: Mapping[str, int]) -> str:
-    return (
-        f"{count_text(counts['samples'], 'sample')} of {count_text(counts['segments'], 'segment')}, "
-        f"{count_text(counts['duplicates'], 'duplicate')} left out, {count_text(counts['bad'], 'bad line')}"
+    return PipelineResultText.COUNTS.render(
+        samples=count_text(counts["samples"], "sample"),
+        segments=count_text(counts["segments"], "segment"),
+        duplicates=count_text(counts["duplicates"], "duplicate"),
+        bad_lines=count_text(counts["bad"], "bad line"),
     )
