@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from qmon.model.cost_budget import Budget
 from qmon.model.view import View
-from qmon.tui.queue.queue_panel import unknown_items
-from qmon.tui.shared.header import header_lines
+from qmon.tui.queue.queue_panel import QueuePanelText, unknown_items
+from qmon.tui.shared.header import HeaderText, header_lines
 from qmon.tui.shown_state import Shown
 from qmon.tui.spans import Line
 from tests.contract.crowd import crowded
 from tests.contract.watching import ROOMY, installed, watching
 from tests.facts import connected, wait_until
+from tests.wordings import has
 
 # Few enough that each poll reads all.
 QUEUES = 60
@@ -42,10 +43,11 @@ def test_three_hundred_sessions_and_sixty_queues_stay_within_the_budget() -> Non
             assert view.server.observing is not None
             observing = view.server.observing
             said = words(header_lines(Shown("crowd", view, newest_at=view.taken_at), view.taken_at, 200))
-            assert f"{len(observing.throttled)} throttled" in said
+            assert HeaderText.THROTTLED.render(count=len(observing.throttled)) in said
             queue = next(q for q in view.queues if q.throttled)
             assert any(
-                name.startswith("throttled: ") and "instead of 0.5 s" in why for name, why in unknown_items(queue)
+                has(name, QueuePanelText.THROTTLED) and has(why, QueuePanelText.READ_EVERY, usual="0.5 s")
+                for name, why in unknown_items(queue)
             )
             assert all(q.ready.value == 899 for q in view.queues)
 

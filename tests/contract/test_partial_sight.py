@@ -29,6 +29,7 @@ from qmon.monitor.one_shot import view_over
 from qmon.monitor.poll.withheld_samples import VisibilityText
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.tui.blocking import tree
+from qmon.tui.blocking.tree import BlockingText
 from qmon.tui.overview import panels
 from qmon.tui.spans import Line
 from qmon.tui.waits import horizon_panel, waits_panel
@@ -87,7 +88,7 @@ def test_a_role_that_sees_no_other_session_is_shown_the_lock_chain_and_no_zeros(
         line = words(panels.target_lines(view, 160))
         assert "blocked 1" in line
         assert "waits –" in line
-        assert "not visible" in words(tree.panel_lines(top, 160, 5))
+        assert BlockingText.NOT_VISIBLE in words(tree.panel_lines(top, 160, 5))
         assert has(words(horizon_panel.horizon_lines(view, 200, 9)), VisibilityText.OWN_SESSIONS_ONLY)
         assert has(waits_panel.empty_text(view, ""), VisibilityText.OWN_SESSIONS_ONLY)
 

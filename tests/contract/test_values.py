@@ -10,6 +10,7 @@ import pytest
 from qmon.config.config_file import parse_config
 from qmon.engines.registry import engine_for
 from qmon.model.view import QueueView
+from qmon.monitor.catalog.group_resolution import GroupResolutionText
 from qmon.monitor.catalog.resolve import resolve_queues
 from tests.contract.tables import qmon_connection
 from tests.contract.watching import target_of, watching
@@ -149,4 +150,6 @@ def test_a_path_needs_a_column_of_json(database: str) -> None:
     configured = parse_config(HEAD + keys, Path("qmon.toml")).targets["t"].queues
     with qmon_connection(database) as connection:
         (problem,) = resolve_queues(connection, engine_for(target_of(database)), configured).problems
-    assert problem.reason == "public.jobs.body is text, but `path` needs a column of JSON (json, jsonb)"
+    assert problem.reason == GroupResolutionText.NO_JSON.render(
+        column="public.jobs.body", type="text", types="json, jsonb"
+    )
