@@ -31,8 +31,8 @@ HOLDS: Final = {rule.code: rule.hold_s for rule in RULES}
 # consumers of a case keep polling, so their sessions are not idle (see `probes/counters.sql`).
 LATELY_S: Final = 5.0
 
-# Injects the fault on entry and returns once it is in place. Yields the names that the proof must contain. Cures the
-# fault on exit and returns once it is gone.
+# Injects the fault on entry and returns once it is in place. Yields regular expressions that the proof must match.
+# Cures the fault on exit and returns once it is gone.
 Fault = Callable[["Laboratory", Layout], AbstractContextManager[Sequence[str]]]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -13,6 +14,7 @@ import pytest
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import Side
 from qmon.model.verdicts import CANNOT_TELL
+from qmon.model.verdicts.flow_verdicts import FlowText
 from qmon.monitor.state.failed_pushes import PUSHES_S
 from qmon.monitor.state.message_faults import CRASHED_S
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
@@ -23,6 +25,7 @@ from tests.facts import PATIENCE_S, connected, query, wait_until
 from tests.laboratory.case import LATELY_S, Case
 from tests.laboratory.laboratory import Laboratory
 from tests.queues import ENGINE, routine
+from tests.wordings import pattern
 
 # The number of consumers whose deaths are seen before the verdict is due.
 _CRASHES: Final = 4
@@ -32,7 +35,7 @@ _CRASHES: Final = 4
 def paused(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """The producers are paused for ten minutes."""
     applied(prepare_pause(lab.context, layout, Side.PRODUCERS, 600))
-    yield (lab.context.who,)
+    yield (re.escape(lab.context.who),)
     applied(prepare_resume(lab.context, layout, Side.PRODUCERS))
 
 
@@ -40,7 +43,7 @@ def paused(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 def asleep(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """Consumers are connected and pop nothing."""
     lab.load.change_members(layout.queue, "consumer", rate=0.0)
-    yield (f"session {lab.session(layout, 'consumer')} ",)
+    yield (pattern(FlowText.SESSION, session=lab.session(layout, "consumer")) + r"\b",)
     lab.load.change_members(layout.queue, "consumer", rate=60.0)
 
 
@@ -62,7 +65,7 @@ def crashed(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     table = ENGINE.quote(layout.table.parts)
     left = f"SELECT id FROM {table} WHERE status = 2 AND started_at < clock_timestamp() - interval '2 s'"
     (found, *_) = wait_until(lambda: query(lab.url, left), 60, what="a message is left behind")
-    yield (f"message {found[0]}",)
+    yield (pattern(FlowText.MESSAGE_OF_OWNER, message=found[0]),)
     query(lab.url, f"UPDATE {table} SET status = 1, started_at = NULL, owner = NULL WHERE id = ?", found[0])
 
 
@@ -102,7 +105,7 @@ def lost_in_thought(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
         mine, attempt = consumer.execute(f"SELECT id, attempt FROM {routine(layout, 'pop')}()").fetchone()
         pid = consumer.execute("SELECT pg_backend_pid()").fetchval()
         lab.load.change_members(layout.queue, "consumer", rate=60.0)
-        yield (f"message {mine}", str(pid))
+        yield pattern(FlowText.MESSAGE_OF_OWNER, message=mine), str(pid)
         consumer.execute(f"SELECT {routine(layout, 'complete')}(?, ?)", mine, attempt).fetchall()
 
 
@@ -121,7 +124,7 @@ def trickle(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """A message is popped every two seconds, but the number in progress can no longer be read."""
     query(lab.url, f"DROP INDEX {_index(lab, layout, '(started_at)')}")
     lab.load.change_members(layout.queue, "consumer", rate=0.5)
-    yield ("growing ",)
+    yield (pattern(FlowText.FALLS_BEHIND),)
     lab.load.change_members(layout.queue, "consumer", rate=200.0)
     query(lab.url, f"CREATE INDEX ON {layout.table} (started_at) WHERE status = 2::smallint")
     head = f"SELECT 1 FROM {layout.table} WHERE status = 1 AND enqueued_at < clock_timestamp() - interval '2 s' LIMIT 1"
@@ -145,7 +148,7 @@ def refused(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     thread.start()
     try:
         assert refusals.acquire(timeout=PATIENCE_S)
-        yield (" rollbacks/s",)
+        yield (pattern(FlowText.ROLLBACKS),)
     finally:
         over.set()
         thread.join()
@@ -156,7 +159,7 @@ def refused(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 def undone(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """Producers insert messages and roll their transactions back."""
     lab.load.change_members(layout.queue, "producer", rollback_share=0.9)
-    yield (" pushes were rolled back",)
+    yield (pattern(FlowText.PUSHES_FAIL),)
     lab.load.change_members(layout.queue, "producer", rollback_share=0.0)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -296,7 +297,9 @@ class Laboratory:
                 wrong |= dict.fromkeys((told, self._evidence(case, at)))
                 continue
             proof = said[case.verdict].proof
-            wrong |= dict.fromkeys(f"the proof does not name {one!r}: {proof}" for one in culprits if one not in proof)
+            wrong |= dict.fromkeys(
+                f"the proof does not name {one!r}: {proof}" for one in culprits if not re.search(one, proof)
+            )
         return list(wrong)
 
     def _named(self, case: Case, at: float, due_at: float) -> tuple[int, View | None]:

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from qmon.model.layout.layout import Layout
 from qmon.model.verdicts import CANNOT_TELL
-from qmon.model.waits.queue_lock import HELD_S
+from qmon.model.waits.queue_lock import HELD_S, QueueLockText
 from tests.contract.sessions import open_sessions
 from tests.facts import query, wait_until
 from tests.laboratory.case import LATELY_S, Case
 from tests.laboratory.laboratory import Laboratory
 from tests.queues import ENGINE
+from tests.wordings import pattern
 
 
 @contextlib.contextmanager
@@ -20,7 +21,7 @@ def table_locked(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """A session locks the whole table and sleeps in its transaction."""
     with open_sessions(lab.url) as sessions:
         pid = sessions.open("sleeper", f"LOCK TABLE {ENGINE.quote(layout.table.parts)} IN EXCLUSIVE MODE")
-        yield (f"session {pid} ",)
+        yield (pattern(QueueLockText.SESSION, session=pid) + r"\b",)
 
 
 @contextlib.contextmanager
@@ -34,7 +35,7 @@ def all_rows_held(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
         sessions.connections["filler"].commit()
         pid = sessions.open("sleeper", f"SELECT 1 FROM {table} FOR UPDATE")
         lab.load.change_members(layout.queue, "consumer", rate=60.0)
-        yield (f"session {pid} ",)
+        yield (pattern(QueueLockText.SESSION, session=pid) + r"\b",)
     lab.load.change_members(layout.queue, "producer", rate=15.0)
 
 
@@ -47,7 +48,7 @@ def head_locked(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
         wait_until(lambda: query(lab.url, f"SELECT 1 FROM {table} LIMIT 1"), what="a message is there")
         pid = sessions.open("sleeper", f"SELECT 1 FROM {table} ORDER BY id LIMIT 1 FOR UPDATE")
         lab.load.change_members(layout.queue, "consumer", rate=60.0)
-        yield (f"session {pid} ",)
+        yield (pattern(QueueLockText.SESSION, session=pid) + r"\b",)
 
 
 @contextlib.contextmanager
@@ -57,7 +58,11 @@ def alter_waits(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
         table = ENGINE.quote(layout.table.parts)
         sleeper = sessions.open("sleeper", f"SELECT 1 FROM {table} LIMIT 1")
         alter = sessions.wait("migration", f"ALTER TABLE {table} ADD COLUMN note text")
-        yield (f"session {sleeper} ", f"session {alter}", "ALTER TABLE")
+        yield (
+            pattern(QueueLockText.SESSION, session=sleeper) + r"\b",
+            pattern(QueueLockText.SESSION, session=alter) + r"\b",
+            "ALTER TABLE",
+        )
 
 
 CASES = (

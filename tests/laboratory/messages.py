@@ -12,6 +12,8 @@ import pyodbc
 
 from qmon.model.layout.layout import Layout
 from qmon.model.probe_table import PROBES
+from qmon.model.verdicts.flow_verdicts import FlowText
+from qmon.model.verdicts.message_verdicts import MessageVerdictText
 from qmon.monitor.state.newest_messages import RECENT_S
 from qmon.workload.workload_messages import make_message
 from tests.facts import connected, query, wait_until
@@ -19,6 +21,7 @@ from tests.laboratory.case import Case
 from tests.laboratory.laboratory import Laboratory
 from tests.meanwhile import meanwhile
 from tests.queues import routine
+from tests.wordings import pattern
 
 # qmon reports an archiver as missing after it has been silent this long.
 SILENT_S: Final = 20.0
@@ -47,7 +50,7 @@ def poisoned(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
         worker.start()
         try:
             fails.wait(120)
-            yield (f"message {poison[0]} ",)
+            yield (pattern(MessageVerdictText.GIVEN_BACK, message=poison[0]),)
         finally:
             over.set()
             worker.join()
@@ -76,7 +79,7 @@ def poisoned_among_healthy(lab: Laboratory, layout: Layout) -> Iterator[Sequence
     ((poison,),) = query(lab.url, f"SELECT {routine(layout, 'push')}(convert_to(?, 'UTF8'))", text)
     completed = lab.load.counts.totals(layout.queue).completed
     wait_until(lambda: lab.load.counts.totals(layout.queue).completed > completed, what="a healthy message is done")
-    yield (f"message {poison} ", "payment <n> was refused: card <text>")
+    yield pattern(MessageVerdictText.GIVEN_BACK, message=poison), "payment <n> was refused: card <text>"
     delete = f"DELETE FROM {layout.table} WHERE id = ? RETURNING id"
     wait_until(lambda: query(lab.url, delete, poison), what="the poison message is deleted")
 
@@ -124,7 +127,7 @@ def twice(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
         assert same is not None
         assert same[0] == mine[0]
         lab.load.change_members(layout.queue, "consumer", rate=60.0)
-        yield (f"message {mine[0]} ", *(str(pid) for pid in pids))
+        yield pattern(MessageVerdictText.POPPED_TWICE, message=mine[0]), *(str(pid) for pid in pids)
         second.execute(f"SELECT {routine(layout, 'complete')}(?, ?)", *same).fetchall()
 
 
@@ -149,7 +152,7 @@ def starved(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     consumer = threading.Thread(target=_pop_urgent, args=(lab.url, layout, over))
     consumer.start()
     try:
-        yield ("priority 9",)
+        yield (pattern(FlowText.STARVED, priority=9),)
     finally:
         over.set()
         consumer.join()
@@ -186,7 +189,7 @@ def due_later(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     thread = threading.Thread(target=producer)
     thread.start()
     try:
-        yield (" are due later; before, 0 % were",)
+        yield pattern(FlowText.MANY_LATER), pattern(FlowText.DUE_LATER, share="0 %")
     finally:
         over.set()
         thread.join()
@@ -199,7 +202,7 @@ def late_clock(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     since = time.time()
     insert = f"INSERT INTO {layout.table} (enqueued_at, message) VALUES (clock_timestamp() - interval '3 h', 'late')"
     with _pushing(lab, insert):
-        yield (" have push times 3 h 00 m behind the server's clock",)
+        yield (pattern(MessageVerdictText.CLOCK_BEHIND, offset="3 h 00 m"),)
     views = [queue for view in lab.since(since) if (queue := view.queue(layout.queue)) is not None]
     found = next(n for n, queue in enumerate(views) if "wrong clock" in {verdict.code for verdict in queue.verdicts})
     ages = [queue.oldest for queue in views[found:]]
@@ -211,7 +214,7 @@ def repeated(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """One producer pushes the same message again and again, while the other producer pushes different messages."""
     lab.poll(lab.watched.views[0].sampled_at + KNOWN_S)
     with _pushing(lab, f"INSERT INTO {layout.table} (message) VALUES ('order 4711')"):
-        yield (" are equal, for example messages ",)
+        yield (pattern(MessageVerdictText.DUPLICATES),)
 
 
 @contextlib.contextmanager

@@ -6,11 +6,13 @@ import contextlib
 from collections.abc import Iterator, Sequence
 
 from qmon.model.layout.layout import Layout
+from qmon.model.verdicts.message_verdicts import MessageVerdictText
 from tests.contract.sessions import open_sessions
 from tests.facts import query, wait_until
 from tests.laboratory.case import Case
 from tests.laboratory.laboratory import Laboratory
 from tests.queues import ENGINE
+from tests.wordings import pattern
 
 
 @contextlib.contextmanager
@@ -34,7 +36,7 @@ def hole(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
         number = int(cursor.fetchval())
         drawn = f"SELECT 1 FROM {ENGINE.quote(layout.ring.pop_sequence.parts)} WHERE last_value >= ?"
         wait_until(lambda: query(lab.url, drawn, number), what="a consumer waits for it")
-        yield (f"number {number:,} ", f"session {pid} ")
+        yield (rf"\b{number:,}\b", pattern(MessageVerdictText.SESSION, session=pid) + r"\b")
 
 
 @contextlib.contextmanager
@@ -48,7 +50,7 @@ def orphan(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
         number = int(cursor.fetchval())
         pushed = f"SELECT 1 FROM {ENGINE.quote(layout.ring.push_sequence.parts)} WHERE last_value > ?"
         wait_until(lambda: query(lab.url, pushed, number), what="the message is there")
-        yield (f"number {number:,}", f"session {pid} ")
+        yield (rf"\b{number:,}\b", pattern(MessageVerdictText.SESSION, session=pid) + r"\b")
 
 
 CASES = (

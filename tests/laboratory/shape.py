@@ -14,11 +14,13 @@ from typing import Final
 
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.model.layout.layout import Layout, StateColumn
+from qmon.model.samples.polled_samples import SampleText
 from qmon.model.verdicts.judge import CANNOT_TELL
 from tests.contract.watching import watching
 from tests.facts import query
 from tests.laboratory.case import Case, Outcome
 from tests.laboratory.laboratory import Laboratory
+from tests.wordings import has
 
 _TABLE: Final = (
     "CREATE TABLE {table} (id bigserial PRIMARY KEY, status text NOT NULL, body text, started_at timestamptz,"
@@ -33,7 +35,6 @@ _TAKE: Final = (
     "UPDATE {table} SET status = 'processing', started_at = now() - interval '20 m'"
     " WHERE id IN (SELECT id FROM {table} WHERE status = 'new' ORDER BY id LIMIT ?)"
 )
-_UNKNOWN: Final = "in states that qmon does not know: `processing`"
 # Without an index on the states, a scan runs every five seconds: the first finds the value, the next the figures.
 _SCAN_S: Final = 5.0
 
@@ -47,7 +48,9 @@ def left_behind(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     yield (f"{_TAKEN}",)
     since = [queue for view in lab.since(began) if (queue := view.queue(layout.queue)) is not None]
     learnt = next((n for n, queue in enumerate(since) if queue.layout.state != layout.state), len(since))
-    assert any(_UNKNOWN in queue.in_progress.reason for queue in since[:learnt])
+    assert any(
+        has(queue.in_progress.reason, SampleText.UNKNOWN_VALUES, listed="`processing`") for queue in since[:learnt]
+    )
     assert all(queue.in_progress.value is None for queue in since[:learnt]), "unknown, not zero"
     query(lab.url, f"UPDATE {layout.queue} SET status = 'done'")  # all rows: no consumer pops the ready ones
 

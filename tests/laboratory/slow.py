@@ -8,9 +8,12 @@ from dataclasses import replace
 from typing import Final
 
 from qmon.model.layout.layout import Layout
+from qmon.model.trend import TrendText
+from qmon.model.verdicts.flow_verdicts import FlowText
 from tests.facts import wait_until
 from tests.laboratory.case import Case
 from tests.laboratory.laboratory import Laboratory
+from tests.wordings import pattern
 
 # qmon knows that a queue is busy after ten minutes with pushes. One more because minutes can begin at any poll.
 BUSY_S: Final = 11 * 60.0
@@ -33,7 +36,7 @@ def silent(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """Producers push for some minutes and then stop."""
     _go_on(lab, BUSY_S)
     lab.load.change_members(layout.queue, "producer", rate=0.0)
-    yield ("no push for", "/s before")
+    yield (pattern(FlowText.NO_PUSHES),)
     lab.load.change_members(layout.queue, "producer", rate=8.0)
 
 
@@ -41,7 +44,7 @@ def silent(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 def leaking(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """Producers push slightly faster than the consumers pop. The difference is too small to show in the rates."""
     lab.load.change_members(layout.queue, "consumer", rate=3.6)
-    yield ("ready rose from",)
+    yield (pattern(FlowText.READY_ROSE),)
     lab.load.change_members(layout.queue, "consumer", rate=200.0)
     wait_until(lambda: _few(lab, layout), 120, what="the backlog is gone")
 
@@ -56,7 +59,7 @@ def slowed(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """Each message takes fifty times longer than in the minutes before."""
     _go_on(lab, BUSY_S)
     lab.load.change_members(layout.queue, "consumer", work_s=1.0)
-    yield ("each message takes", "before")
+    yield (pattern(TrendText.EACH_TAKES),)
     lab.load.change_members(layout.queue, "consumer", work_s=0.02)
     wait_until(lambda: _few(lab, layout), 120, what="the backlog is gone")
 
@@ -68,7 +71,7 @@ def deployed(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     _go_on(lab, USUAL_S)
     lab.consumers[layout.queue].stop()
     lab.start_consumers(replace(case, load={**case.load, "work_s": 10 * case.load["work_s"]}))
-    yield ("each message takes", "before; the consumers connected at")
+    yield pattern(TrendText.EACH_TAKES), pattern(FlowText.CONSUMERS_NEW)
     lab.consumers[layout.queue].stop()
     lab.start_consumers(case)
 

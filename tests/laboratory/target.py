@@ -14,12 +14,14 @@ from qmon.model.formatting import percent
 from qmon.model.layout.layout import Layout
 from qmon.model.verdicts.server_warnings import WarningText
 from qmon.model.view import View
+from qmon.model.waits.horizon_holders import HolderText
 from qmon.monitor.source import Phase
 from tests.contract.sessions import open_sessions
 from tests.facts import connected, query, wait_until
 from tests.laboratory.case import FINE, HOLDS, Case, Outcome
 from tests.laboratory.laboratory import Laboratory
 from tests.queues import ENGINE, routine
+from tests.wordings import pattern
 
 SETTINGS: Final[Mapping[str, str]] = {"synchronous_commit": "on"}
 
@@ -34,7 +36,7 @@ def pinned(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
         pid = sessions.open("sleeper", "SELECT txid_current()")
         popped = lab.load.counts.totals(layout.queue).popped
         wait_until(lambda: lab.load.counts.totals(layout.queue).popped >= popped + 600, 120, what="600 more are popped")
-        yield (f"session {pid} ",)
+        yield (pattern(HolderText.SESSION, session=pid) + r"\b",)
 
 
 @contextlib.contextmanager
