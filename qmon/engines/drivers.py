@@ -16,38 +16,44 @@ from qmon.texts import Text
 class DriverText(Text):
     """Errors about drivers."""
 
+    MANAGER_OF_WINDOWS = "it is part of Windows; repair Windows"
+    POSTGRES_INSTALLER = "run the installer of psqlODBC (64 bit) from odbc.postgresql.org"
+    MICROSOFT_INSTALLER = "run the installer of Microsoft's ODBC Driver 18 for SQL Server (64 bit)"
+    DSNS = "odbcinst -q -s lists the DSNs"
+    DSNS_OF_WINDOWS = "odbcad32 (64 bit) shows the DSNs"
+    CHOICE = "{command}, or Microsoft's msodbcsql18, or {package}"
+    NEEDS = "{command} includes a driver, which needs {packages}"
     NO_SUCH_DRIVER = "there is no ODBC driver {name!r}; installed: {names}"
 
 
 # How to install the driver manager.
 MANAGER_HINT: Final = choose_for_system(
-    linux="apt install unixodbc", macos="brew install unixodbc", windows="it is part of Windows; repair Windows"
+    linux="apt install unixodbc", macos="brew install unixodbc", windows=DriverText.MANAGER_OF_WINDOWS
 )
 
 # How to install the driver for PostgreSQL.
 POSTGRES_HINT: Final = choose_for_system(
     linux="apt install odbc-postgresql",
     macos="brew install psqlodbc",
-    windows="run the installer of psqlODBC (64 bit) from odbc.postgresql.org",
+    windows=DriverText.POSTGRES_INSTALLER,
 )
 
 # How to list the DSNs.
 DSN_HINT: Final = choose_for_system(
-    linux="odbcinst -q -s lists the DSNs",
-    macos="odbcinst -q -s lists the DSNs",
-    windows="odbcad32 (64 bit) shows the DSNs",
+    linux=DriverText.DSNS,
+    macos=DriverText.DSNS,
+    windows=DriverText.DSNS_OF_WINDOWS,
 )
 _LIBRARIES: Final = ("libodbcinst.so.2", "libodbcinst.2.dylib", "odbccp32.dll")
-_MICROSOFT: Final = "run the installer of Microsoft's ODBC Driver 18 for SQL Server (64 bit)"
 
 
 def sql_server_hint() -> str:
     """Return how to install a driver for SQL Server."""
     ours = install_command("sqlserver")
     return choose_for_system(
-        linux=f"{ours}, or Microsoft's msodbcsql18, or apt install tdsodbc",
-        macos=f"{ours}, or Microsoft's msodbcsql18, or brew install freetds",
-        windows=_MICROSOFT,
+        linux=DriverText.CHOICE.render(command=ours, package="apt install tdsodbc"),
+        macos=DriverText.CHOICE.render(command=ours, package="brew install freetds"),
+        windows=DriverText.MICROSOFT_INSTALLER,
     )
 
 
@@ -55,9 +61,9 @@ def sql_server_load_hint() -> str:
     """Return what to do if the driver for SQL Server cannot be loaded."""
     ours = install_command("sqlserver")
     return choose_for_system(
-        linux=f"{ours} includes a driver, which needs apt install libkrb5-3 libgssapi-krb5-2 libltdl7",
-        macos=f"{ours} includes a driver, which needs brew install openssl",
-        windows=_MICROSOFT,
+        linux=DriverText.NEEDS.render(command=ours, packages="apt install libkrb5-3 libgssapi-krb5-2 libltdl7"),
+        macos=DriverText.NEEDS.render(command=ours, packages="brew install openssl"),
+        windows=DriverText.MICROSOFT_INSTALLER,
     )
 
 

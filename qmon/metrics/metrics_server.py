@@ -20,11 +20,18 @@ from qmon.metrics.http_requests import Request, Response
 from qmon.metrics.metric_list import METRICS, Metric
 from qmon.metrics.target_readings import TargetReadings
 from qmon.stream.sending import STREAM_PATH, PollStream, stream_for
+from qmon.texts import Text
 
 _LOG: Final = logging.getLogger(__name__)
 
 # Maximum number of clients that read streams.
 MAX_STREAMS: Final = 32
+
+
+class StreamLimitText(Text):
+    """Why a stream is refused."""
+
+    TOO_MANY = "{count} clients are already connected, which is the limit"
 
 
 class Readings(Protocol):
@@ -134,7 +141,7 @@ class _RequestHandler:
             await client.send_all(Response(404, f"{problem}\n".encode(), clock=True).bytes_for(request), WRITE_S)
             return
         if self._stream_readers >= MAX_STREAMS:
-            words = f"{MAX_STREAMS} clients are already connected, which is the limit\n".encode()
+            words = f"{StreamLimitText.TOO_MANY.render(count=MAX_STREAMS)}\n".encode()
             await client.send_all(Response(503, words, clock=True).bytes_for(request), WRITE_S)
             return
         self._stream_readers += 1

@@ -16,7 +16,7 @@ from urllib.request import urlopen
 import pytest
 
 from qmon.metrics import metrics_server as serving
-from qmon.metrics.metrics_server import MetricsServer
+from qmon.metrics.metrics_server import MetricsServer, StreamLimitText
 from qmon.model.samples.polled_samples import BlockingSample
 from qmon.monitor.source import Phase, SourceState
 from qmon.recording.format.codec import encode
@@ -143,7 +143,7 @@ def test_so_many_clients_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     with served(*streams) as url:
         with reading(url + "?target=shop") as one, reading(url + "?target=mails") as other:
             assert (line(one).kind, line(other).kind) == ("session", "session")
-            assert refused(url + "?target=mails") == (503, "2 clients are already connected, which is the limit\n")
+            assert refused(url + "?target=mails") == (503, f"{StreamLimitText.TOO_MANY.render(count=2)}\n")
         wait_until(lambda: streams[0].clients == 0, what="one has gone")
         wait_until(partial(taken, url + "?target=mails"), what="its place is free")
 

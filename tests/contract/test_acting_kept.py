@@ -19,6 +19,7 @@ from qmon.operate.actions.purge import PurgeText
 from qmon.operate.actions.requeue import RequeueText
 from qmon.operate.actions.undo import UndoText
 from qmon.operate.operator import Operator
+from qmon.operate.plan.exclusions import ExclusionText
 from qmon.operate.plan.required_rights import RightsText
 from qmon.operate.run.pacing import archive_pace
 from qmon.operate.run.prepared_action import ApplyText
@@ -86,8 +87,8 @@ def test_the_plan_of_a_requeue_says_which_rows_without_a_key_cannot_be_undone(da
     undo = operator.undo(done.operation)
     assert undo.plan.count == 1
     assert {each.why: each.count for each in undo.plan.left_out} == {
-        "cannot be told apart from other messages": 3,
-        "popped again, or changed since": 1,
+        ExclusionText.AMBIGUOUS: 3,
+        ExclusionText.CHANGED: 1,
     }
     assert applied(undo).done == 1
     assert query(database, "SELECT body FROM jobs WHERE status = 'working' ORDER BY id") == [("m0",), ("m3",)]

@@ -17,6 +17,7 @@ from qmon.model.sessions.owners import OwnerFacts, OwnerText, owner_proof
 from qmon.operate.actions.requeue import RequeueText
 from qmon.operate.context import OperatorContext
 from qmon.operate.operator import Operator
+from qmon.operate.plan.exclusions import ExclusionText
 from tests.contract.operating import HELD, applied, desk_at
 from tests.facts import connected, query, wait_until
 from tests.queues import call, made, opened, run
@@ -60,12 +61,12 @@ def test_the_living_keep_their_messages_however_old_and_the_dead_lose_them_at_on
     with popped(database, layout, 2):
         with popped(database, layout, 3) as dying:
             query(database, "UPDATE orders SET started_at = now() - interval '3 days' WHERE id <= 2")
-            assert reasons(operator, layout) == (0, {"owner alive": 5})
+            assert reasons(operator, layout) == (0, {ExclusionText.OWNER_ALIVE: 5})
         gone(database, dying.session_id)
         # The dead owner's messages are recent. It is enough that their consumer is dead.
         slow = replace(layout, timeout_s=1.0)
         wait_until(lambda: reasons(operator, slow)[0] == 3)
-        assert reasons(operator, slow) == (3, {"owner alive": 2})
+        assert reasons(operator, slow) == (3, {ExclusionText.OWNER_ALIVE: 2})
         prepared = operator.requeue(slow, Choice())
         assert {row.owner_state for row in prepared.plan.first} == {OwnerState.DEAD}
         assert not any(has(line, text) for line in prepared.plan.risks for text in RISKS)
@@ -159,7 +160,10 @@ def test_an_expired_lease_and_a_stale_heartbeat_are_dead(database: str, tmp_path
         count, left = reasons(operator, replace(layout, owner=owner))
         assert (count, left) == (
             1,
-            {"owner alive": 1, f"owner unknown: {OwnerText.NO_HEARTBEAT}": 1},
+            {
+                ExclusionText.OWNER_ALIVE: 1,
+                ExclusionText.OWNER_UNKNOWN_BECAUSE.render(reason=OwnerText.NO_HEARTBEAT): 1,
+            },
         )
     assert applied(operator.requeue(replace(layout, owner=OwnerColumn("until", "lease")), Choice())).done == 1
     assert query(database, "SELECT id FROM jobs WHERE state = 'wait' AND until IS NULL") == [(1,)]
@@ -185,7 +189,10 @@ def test_a_name_proves_nothing_and_without_an_owner_age_decides(database: str, t
     count, left = reasons(operator, named)
     assert (count, left) == (
         0,
-        {f"owner unknown: {OwnerText.OWNER_IS_A_NAME}": 2, "in progress for less than 5 m 00 s": 1},
+        {
+            ExclusionText.OWNER_UNKNOWN_BECAUSE.render(reason=OwnerText.OWNER_IS_A_NAME): 2,
+            ExclusionText.NOT_STUCK_FOR.render(duration="5 m 00 s"): 1,
+        },
     )
     nobody = replace(layout, owner=None, timeout_s=300.0)
     prepared = operator.requeue(nobody, Choice())

@@ -16,6 +16,7 @@ from qmon.operate.actions.undo import UndoText
 from qmon.operate.actions.undo_tables import UndoLossText
 from qmon.operate.context import AccessText, Permission, ReadOnly
 from qmon.operate.operator import Operator
+from qmon.operate.plan.exclusions import ExclusionText
 from qmon.operate.plan.selection import ChoiceText
 from qmon.operate.run.prepared_action import ApplyText
 from qmon.operate.run.running_operation import RunningOperationText
@@ -84,7 +85,7 @@ def test_part_of_a_purge_is_undone_and_conflicts_are_said(database: str, tmp_pat
     )
     rest = operator.undo(purged.operation)
     assert rest.plan.count == 12
-    assert [(each.why, each.count) for each in rest.plan.left_out] == [("id taken again", 1)]
+    assert [(each.why, each.count) for each in rest.plan.left_out] == [(ExclusionText.ID_TAKEN, 1)]
     query(
         database,
         "INSERT INTO orders (queue_id, queue_date_time, title) OVERRIDING SYSTEM VALUE VALUES (6, now(), 'new')",

@@ -18,6 +18,7 @@ from qmon.operate.context import Permission, ReadOnly
 from qmon.operate.install.install_queue import InstallText, install_queue, read_installed_layouts
 from qmon.operate.operator import Operator
 from qmon.operate.plan.allowed_actions import NotAllowed
+from qmon.operate.plan.exclusions import ExclusionText
 from qmon.operate.plan.selection import ChoiceText
 from qmon.operate.run.prepared_action import ApplyText
 from tests.contract.operating import ANY_OWNER, HELD, applied, desk_at, stuck
@@ -143,7 +144,7 @@ def test_locked_messages_are_left_out_and_said_so(database: str, tmp_path: Path)
         holder.execute("SELECT 1 FROM orders WHERE id <= 3 FOR UPDATE").fetchall()
         plan = operator.requeue(layout, Choice(owner_states=ANY_OWNER)).plan
         assert plan.count == 7
-        assert [(each.why, each.count) for each in plan.left_out] == [("locked", 3)]
+        assert [(each.why, each.count) for each in plan.left_out] == [(ExclusionText.LOCKED, 3)]
         result = applied(early)
         assert (result.done, result.skipped, result.changed) == (7, 3, 0)
         (seen,) = operator.read_operations()

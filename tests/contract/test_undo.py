@@ -16,6 +16,7 @@ from qmon.model.operation_records import Choice, OperationState, OwnerState, Und
 from qmon.operate.actions.undo import UndoText
 from qmon.operate.install.install_queue import uninstall_queue
 from qmon.operate.operator import Operator
+from qmon.operate.plan.exclusions import ExclusionText
 from qmon.operate.row_set import pack_rows
 from tests.contract.operating import ANY_OWNER, HELD, applied, desk_at, stuck
 from tests.facts import connected, query
@@ -51,7 +52,7 @@ def test_what_was_popped_completed_or_requeued_again_is_left_alone(database: str
         assert early.plan.count == 10
         late = operator.undo(done.operation)
         assert late.plan.count == 6
-        assert [(each.why, each.count) for each in late.plan.left_out] == [("popped again, or changed since", 4)]
+        assert [(each.why, each.count) for each in late.plan.left_out] == [(ExclusionText.CHANGED, 4)]
         result = applied(early)
         assert (result.state, result.done, result.changed) == (OperationState.DONE, 6, 4)
     assert query(database, "SELECT id, status FROM orders WHERE id < 6 ORDER BY id") == [(2, 1), (3, 2), (4, 2), (5, 2)]

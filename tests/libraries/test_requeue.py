@@ -26,6 +26,7 @@ from qmon.operate.libraries.chosen_messages import LibraryChoiceText
 from qmon.operate.libraries.library_pause import LibraryPauseText
 from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.allowed_actions import NotAllowed
+from qmon.operate.plan.exclusions import ExclusionText
 from qmon.operate.plan.selection import ChoiceText
 from qmon.operate.run.failure_watch import FailureText
 from qmon.tui.actions.request import ActionRequest
@@ -182,10 +183,10 @@ def test_the_job_of_a_worker_that_is_alive_is_left_alone(
         unknown = acting.requeue(
             layout, Choice(ids=("0" if log[0].id.isdigit() else "0" if kind is pgmq else str(uuid4()),))
         )
-        assert [(each.count, each.why) for each in unknown.plan.left_out] == [(1, "not found, or in another state")]
+        assert [(each.count, each.why) for each in unknown.plan.left_out] == [(1, ExclusionText.NOT_FOUND)]
         if layout.part is not None and layout.part.proves:
             by_id = Choice(ids=(log[0].id,))
-            assert [each.why for each in acting.requeue(layout, by_id).plan.left_out] == ["owner alive"]
+            assert [each.why for each in acting.requeue(layout, by_id).plan.left_out] == [ExclusionText.OWNER_ALIVE]
             sure = Choice(ids=(log[0].id,), owner_states=frozenset(OwnerState))
             assert acting.requeue(layout, sure).plan.risks
         assert library.truth(database)[MAILS]["in_progress"] == 1

@@ -613,6 +613,19 @@ WORDINGS: Final[Wordings] = {
         {"method": "ActiveDirectoryIntegrated", "user": "anna"},
         "ActiveDirectoryIntegrated takes no user: it uses the account that runs qmon; leave 'anna' out",
     ),
+    DriverText.MANAGER_OF_WINDOWS: ({}, "it is part of Windows; repair Windows"),
+    DriverText.POSTGRES_INSTALLER: ({}, "run the installer of psqlODBC (64 bit) from odbc.postgresql.org"),
+    DriverText.MICROSOFT_INSTALLER: ({}, "run the installer of Microsoft's ODBC Driver 18 for SQL Server (64 bit)"),
+    DriverText.DSNS: ({}, "odbcinst -q -s lists the DSNs"),
+    DriverText.DSNS_OF_WINDOWS: ({}, "odbcad32 (64 bit) shows the DSNs"),
+    DriverText.CHOICE: (
+        {"command": 'pip install "qmon-sql[sqlserver]"', "package": "apt install tdsodbc"},
+        'pip install "qmon-sql[sqlserver]", or Microsoft\'s msodbcsql18, or apt install tdsodbc',
+    ),
+    DriverText.NEEDS: (
+        {"command": 'pip install "qmon-sql[sqlserver]"', "packages": "apt install libkrb5-3 libltdl7"},
+        'pip install "qmon-sql[sqlserver]" includes a driver, which needs apt install libkrb5-3 libltdl7',
+    ),
 }
 
 

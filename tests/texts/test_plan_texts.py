@@ -8,6 +8,7 @@ from qmon.operate.libraries.chosen_messages import LibraryChoiceText
 from qmon.operate.libraries.library_actions import LibraryActionText
 from qmon.operate.libraries.library_pause import LibraryPauseText
 from qmon.operate.plan.allowed_actions import NotAllowed
+from qmon.operate.plan.exclusions import ExclusionText
 from qmon.operate.plan.library_queue import NoGate
 from qmon.operate.plan.preview import PreviewText
 from qmon.operate.plan.required_rights import RightsText
@@ -299,6 +300,22 @@ WORDINGS: Final[Wordings] = {
     TransitionText.LARGEST_FIRST: ({}, " (largest first)"),
     TransitionText.BEFORE_FIRST: ({}, "a value before that of the first message never popped"),
     TransitionText.CURRENT_TIME: ({}, "the current time"),
+    ExclusionText.LOCKED: ({}, "locked"),
+    ExclusionText.NOT_STUCK: ({}, "not stuck yet"),
+    ExclusionText.OWNER_ALIVE: ({}, "owner alive"),
+    ExclusionText.OWNER_DEAD: ({}, "owner dead"),
+    ExclusionText.OWNER_UNKNOWN: ({}, "owner unknown"),
+    ExclusionText.OWNER_NONE: ({}, "owner none"),
+    ExclusionText.OVER_LIMIT: ({}, "over the limit of one plan; plan again for the rest"),
+    ExclusionText.NOT_FOUND: ({}, "not found, or in another state"),
+    ExclusionText.CHANGED: ({}, "popped again, or changed since"),
+    ExclusionText.AMBIGUOUS: ({}, "cannot be told apart from other messages"),
+    ExclusionText.ID_TAKEN: ({}, "id taken again"),
+    ExclusionText.OWNER_UNKNOWN_BECAUSE: (
+        {"reason": "no heartbeat was written"},
+        "owner unknown: no heartbeat was written",
+    ),
+    ExclusionText.NOT_STUCK_FOR: ({"duration": "5 m 00 s"}, "in progress for less than 5 m 00 s"),
 }
 
 

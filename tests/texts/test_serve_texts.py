@@ -7,6 +7,7 @@ from typing import Any, Final
 from qmon.metrics.access import AccessFault
 from qmon.metrics.guarded_server import ServerText
 from qmon.metrics.http_requests import RequestText
+from qmon.metrics.metrics_server import StreamLimitText
 from qmon.metrics.textfile import TextfileText
 from qmon.stream.reading import ServeText
 from qmon.stream.sending import SendingText
@@ -142,6 +143,7 @@ WORDINGS: Final[Wordings] = {
         {"ca": "ca.pem", "problem": "No such file or directory"},
         "--ca ca.pem: No such file or directory",
     ),
+    StreamLimitText.TOO_MANY: ({"count": 64}, "64 clients are already connected, which is the limit"),
 }
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Final
 
 from qmon.model.formatting import duration
 from qmon.model.operation_records import LeftOut
+from qmon.texts import Text
 
 
 class Exclusion(StrEnum):
@@ -27,19 +27,22 @@ class Exclusion(StrEnum):
     ID_TAKEN = "id_taken"
 
 
-_TEXTS: Final = {
-    Exclusion.LOCKED: "locked",
-    Exclusion.NOT_STUCK: "not stuck yet",
-    Exclusion.OWNER_ALIVE: "owner alive",
-    Exclusion.OWNER_DEAD: "owner dead",
-    Exclusion.OWNER_UNKNOWN: "owner unknown",
-    Exclusion.OWNER_NONE: "owner none",
-    Exclusion.OVER_LIMIT: "over the limit of one plan; plan again for the rest",
-    Exclusion.NOT_FOUND: "not found, or in another state",
-    Exclusion.CHANGED: "popped again, or changed since",
-    Exclusion.AMBIGUOUS: "cannot be told apart from other messages",
-    Exclusion.ID_TAKEN: "id taken again",
-}
+class ExclusionText(Text):
+    """The reasons in words, with the names of ``Exclusion``."""
+
+    LOCKED = "locked"
+    NOT_STUCK = "not stuck yet"
+    OWNER_ALIVE = "owner alive"
+    OWNER_DEAD = "owner dead"
+    OWNER_UNKNOWN = "owner unknown"
+    OWNER_NONE = "owner none"
+    OVER_LIMIT = "over the limit of one plan; plan again for the rest"
+    NOT_FOUND = "not found, or in another state"
+    CHANGED = "popped again, or changed since"
+    AMBIGUOUS = "cannot be told apart from other messages"
+    ID_TAKEN = "id taken again"
+    OWNER_UNKNOWN_BECAUSE = "owner unknown: {reason}"
+    NOT_STUCK_FOR = "in progress for less than {duration}"
 
 
 def exclusion_text(exclusion: Exclusion, *, unproven: str = "", stuck_s: float | None = None) -> str:
@@ -48,10 +51,10 @@ def exclusion_text(exclusion: Exclusion, *, unproven: str = "", stuck_s: float |
     ``unproven``: why owners are unknown. ``stuck_s``: seconds in progress after which a message counts as stuck.
     """
     if exclusion is Exclusion.OWNER_UNKNOWN and unproven:
-        return f"{_TEXTS[exclusion]}: {unproven}"
+        return ExclusionText.OWNER_UNKNOWN_BECAUSE.render(reason=unproven)
     if exclusion is Exclusion.NOT_STUCK and stuck_s is not None:
-        return f"in progress for less than {duration(stuck_s)}"
-    return _TEXTS[exclusion]
+        return ExclusionText.NOT_STUCK_FOR.render(duration=duration(stuck_s))
+    return ExclusionText[exclusion.name].render()
 
 
 def left_out_messages(
