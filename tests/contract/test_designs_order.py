@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from qmon.errors import QmonError
+from qmon.errors import LockTimeout
 from tests.contract.designs import WAITING, many, meanwhile, plain, pop, push
 from tests.contract.hammer import Hammer
 from tests.facts import connected, query, wait_until
@@ -50,7 +50,7 @@ def test_strict_pushes_wait_for_each_other_so_that_ids_follow_commits(database: 
         with one.transaction():
             push(one, layout, "a")
             for verb, argument in (("push", "'b'"), ("push_batch", "'{b}'")):
-                with pytest.raises(QmonError, match="lock"):
+                with pytest.raises(LockTimeout):
                     call(other, layout, verb, argument)
             assert pop(other, layout) == []  # not committed, so neither it nor later messages are available
         push(other, layout, "c")

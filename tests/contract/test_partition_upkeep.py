@@ -69,7 +69,7 @@ def test_a_detached_partition_is_no_queue_even_if_nothing_shows_that_its_parent_
     )
     query(database, "SELECT pg_stat_reset()")
     assert watched_queues(database) == []
-    assert "perhaps a detached partition" in findings(database)["job_queue_2"].missing
+    assert has(findings(database)["job_queue_2"].missing, RelativeText.DETACHED, table="public.job_queue")
 
 
 def test_a_queue_with_the_columns_of_a_partitioned_one_is_a_queue(database: str) -> None:
