@@ -16,6 +16,7 @@ from qmon.model.operation_records import OperationKind, OperationResult, Operati
 from qmon.operate.actions.pause import PauseText
 from qmon.operate.actions.redrive import RedriveText
 from qmon.operate.actions.requeue import RequeueText
+from qmon.operate.plan.exclusions import ExclusionText
 from qmon.operate.plan.selection import ChoiceText
 from qmon.operate.run.failure_watch import FailureText
 from tests.cli.calling import call
@@ -55,7 +56,7 @@ def test_a_dry_run_says_everything_and_changes_nothing(shop: str) -> None:
     done = call("requeue", "shop", "jobs", "--dry-run")
     assert done.exit_code == 0, done.output
     assert has(done.stdout, RequeueText.TITLE, messages=STUCK, queue="jobs")
-    for part in ("2 owner alive", "undo", RunText.DRY_RUN):
+    for part in (f"2 {ExclusionText.OWNER_ALIVE}", "undo", RunText.DRY_RUN):
         assert part in done.stdout, part
     assert "UPDATE" not in done.stdout
     assert "UPDATE" in call("requeue", "shop", "jobs", "--dry-run", "--sql").stdout

@@ -12,6 +12,8 @@ from typing import Any, Final
 import pytest
 
 from qmon.cli.commands.design.install import DesignText
+from qmon.cli.commands.design.load import LoadResultText
+from qmon.cli.commands.doctor.doctor import ExaminationText
 from qmon.cli.commands.queues import ListingText, QueuesText
 from qmon.cli.commands.setup import SetupText
 from qmon.config.config_file import read_config
@@ -107,7 +109,7 @@ def test_init_writes_a_configuration_that_resolves_to_what_was_found(
     place = tmp_path / "shop.toml"
     done = call("init", database, "--config", str(place))
     assert done.exit_code == 0, done.output
-    assert "written to" in done.stderr
+    assert has(done.stderr, ListingText.WRITTEN, path=place)
     (target,) = read_config(place).targets.values()
     assert {configured_name(queue) for queue in target.queues} == {"background_jobs", "queuemeta", EVIL}
     with qmon_connection(database) as connection:
@@ -242,7 +244,8 @@ def test_install_load_status_uninstall(database: str) -> None:
     assert {q["name"] for q in listed(database)["queues"]} == {"fifo", "status", "r"}
     loaded = run("design", "load", database, "fifo", "--for", "2s", "--rate", "50")
     assert loaded.returncode == 0, loaded.stderr
-    pushed, ready = re.findall(r"fifo: pushed (\d+) .* ready at the end (\d+)", loaded.stdout)[0]
+    assert has(loaded.stdout, LoadResultText.RESULT, queue="fifo")
+    pushed, *_, ready = re.findall(r"\d+", loaded.stdout)
     assert int(pushed) > 0
     shown = call("status", database, "--output", "json", "--over", "500ms")
     figures = {queue["name"]: queue for queue in valid(shown.stdout, "status")["queues"]}
@@ -283,7 +286,7 @@ def test_doctor_names_each_probe_and_the_grant_that_helps(database: str, json_wa
     make(database, "DROP ROLE IF EXISTS patient; CREATE ROLE patient LOGIN")
     ill = call("doctor", database.replace("postgres@", "patient@", 1))
     assert ill.exit_code == 1
-    assert 'would help: GRANT USAGE ON SCHEMA "qmon" TO "patient"' in ill.stdout
+    assert ExaminationText.GRANT.render(grant='GRANT USAGE ON SCHEMA "qmon" TO "patient"') in ill.stdout
     make(database, "DROP ROLE patient")
 
 

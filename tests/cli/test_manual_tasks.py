@@ -12,6 +12,7 @@ import pyodbc
 import pytest
 
 from qmon.model.verdicts.flow_verdicts import FlowText
+from qmon.operate.plan.exclusions import ExclusionText
 from tests import manual
 from tests.cli.calling import call
 from tests.facts import connected, drop_roles, query, wait_until
@@ -125,8 +126,8 @@ def test_the_runbook_fixes_a_queue_that_does_not_move(orders: str, shop: str, tm
     query(orders, "CREATE ROLE qmon_login LOGIN")
     query(orders, "GRANT qmon_operator TO qmon_login")
     refused = {
-        f"requeue {shop} orders --dry-run": "3 owner unknown",
-        f"requeue {shop} orders": "3 owner unknown",
+        f"requeue {shop} orders --dry-run": f"3 {ExclusionText.OWNER_UNKNOWN}",
+        f"requeue {shop} orders": f"3 {ExclusionText.OWNER_UNKNOWN}",
         f"resume {shop} orders --side consumers": "",
     }
     operations: list[str] = []

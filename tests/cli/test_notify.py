@@ -13,6 +13,7 @@ from qmon.cli.target_session import resolve_targets
 from qmon.cli.trial_notice import TrialText
 from qmon.config.credentials import CredentialText
 from qmon.errors import BadInput
+from qmon.log import LogText
 from qmon.model.verdicts.access_verdicts import AccessVerdictText
 from qmon.model.waits.lock_holders import LockHolderText
 from qmon.monitor.source import Phase, SourceState
@@ -121,7 +122,7 @@ def test_a_defect_in_alerts_is_said_once_and_holds_up_no_poll(
         for _ in range(3):
             told(known[0].target.name, SourceState(known[0].target.name, Phase.LIVE))
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("qmon: unexpected error in qmon: ValueError")
+    assert has(line, LogText.DEFECT, kind="ValueError")
     assert TOKEN not in line
 
 

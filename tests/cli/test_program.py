@@ -22,6 +22,7 @@ from qmon.config.config_file import ConfigText
 from qmon.config.credentials import CredentialText
 from qmon.engines.postgres.postgres_errors import PostgresErrorText
 from qmon.engines.urls import UrlText
+from qmon.log import LogText
 from qmon.model.formatting import DurationText
 from qmon.texts import Text
 from tests.cli.calling import ROOT, call, program, run, surroundings
@@ -133,7 +134,7 @@ def test_a_fault_of_our_own_is_one_line_too(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("qmon.cli.target_session.resolve_targets", broken)
     done = call("queues", "x")
     assert done.exit_code == 1
-    assert done.stderr.startswith("qmon: unexpected error in qmon: RuntimeError: ")
+    assert has(done.stderr, LogText.DEFECT, kind="RuntimeError")
     assert done.stderr.count("\n") == 1
     assert "s3cret" not in done.stderr
 

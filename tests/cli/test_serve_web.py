@@ -30,6 +30,7 @@ from qmon.monitor.source import Phase, SourceState
 from qmon.stream.reading import ServeText
 from qmon.stream.sending import PollStream
 from qmon.system import install_command
+from qmon.tui.actions.dialog_text import KeyHint
 from tests.cli.calling import call, program, python_path, surroundings
 from tests.cli.conftest import PASSWORD
 from tests.cli.http_requests import basic
@@ -344,7 +345,7 @@ async def test_a_viewer_draws_takes_keys_writes_nothing_and_quits(
             await socket.send_str(json.dumps(["resize", {"width": 100, "height": 30}]))
             await asyncio.sleep(0.5)
             await socket.send_str(json.dumps(["stdin", "?"]))
-            await drawn(socket, "esc closes")
+            await drawn(socket, KeyHint.CLOSE)
             assert is_running(pid)
             assert ") T" not in about(pid, "stat"), "it is not suspended"
             assert await closed_by_keys(socket, "\x1b", "q") == 1000

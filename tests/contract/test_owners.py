@@ -48,6 +48,11 @@ def gone(url: str, session: int) -> None:
     wait_until(lambda: query(url, f"SELECT count(*) FROM pg_stat_activity WHERE pid = {session}") == [(0,)])
 
 
+def owner_unknown(reason: OwnerText) -> str:
+    """Return why messages of unknown owners are left out."""
+    return ExclusionText.OWNER_UNKNOWN_BECAUSE.render(reason=reason)
+
+
 def reasons(operator: Operator, layout: Layout, choice: Choice | None = None) -> tuple[int, dict[str, int]]:
     plan = operator.requeue(layout, choice or Choice()).plan
     return plan.count, {each.why: each.count for each in plan.left_out}
@@ -97,7 +102,7 @@ def test_behind_a_pool_owners_are_unknown(database: str, tmp_path: Path) -> None
     with connected(database) as pooled:
         pooled.execute("DISCARD ALL")
         count, left = reasons(operator, layout)
-        assert (count, left) == (0, {f"owner unknown: {OwnerText.SHARED_SESSIONS}": 2})
+        assert (count, left) == (0, {owner_unknown(OwnerText.SHARED_SESSIONS): 2})
     wait_until(lambda: reasons(operator, layout)[0] == 2)
     with connected(database) as pooled:
         pooled.execute("SET application_name = 'PgBouncer'")
@@ -125,7 +130,7 @@ def test_a_role_that_may_not_see_other_sessions_knows_nothing_of_owners(database
         raw.execute(f"GRANT SELECT, UPDATE ON orders TO {role}")
         try:
             count, left = reasons(Operator(limited(at, role)), layout)
-            assert (count, left) == (0, {f"owner unknown: {OwnerText.SESSIONS_UNSEEN}": 2})
+            assert (count, left) == (0, {owner_unknown(OwnerText.SESSIONS_UNSEEN): 2})
         finally:
             raw.execute(f"DROP OWNED BY {role}")
             raw.execute(f"DROP ROLE {role}")
@@ -162,7 +167,7 @@ def test_an_expired_lease_and_a_stale_heartbeat_are_dead(database: str, tmp_path
             1,
             {
                 ExclusionText.OWNER_ALIVE: 1,
-                ExclusionText.OWNER_UNKNOWN_BECAUSE.render(reason=OwnerText.NO_HEARTBEAT): 1,
+                owner_unknown(OwnerText.NO_HEARTBEAT): 1,
             },
         )
     assert applied(operator.requeue(replace(layout, owner=OwnerColumn("until", "lease")), Choice())).done == 1
@@ -190,7 +195,7 @@ def test_a_name_proves_nothing_and_without_an_owner_age_decides(database: str, t
     assert (count, left) == (
         0,
         {
-            ExclusionText.OWNER_UNKNOWN_BECAUSE.render(reason=OwnerText.OWNER_IS_A_NAME): 2,
+            owner_unknown(OwnerText.OWNER_IS_A_NAME): 2,
             ExclusionText.NOT_STUCK_FOR.render(duration="5 m 00 s"): 1,
         },
     )
@@ -208,7 +213,7 @@ def test_an_owner_that_is_no_session_is_unknown(database: str, tmp_path: Path, t
     layout = waiting(database, 1)
     query(database, "UPDATE orders SET status = 2, owner = ?, started_at = now() - interval '1 h'", text)
     count, left = reasons(Operator(desk_at(database, tmp_path)), layout)
-    assert (count, left) == (0, {f"owner unknown: {OwnerText.NO_SESSION}": 1})
+    assert (count, left) == (0, {owner_unknown(OwnerText.NO_SESSION): 1})
 
 
 @pytest.mark.parametrize(

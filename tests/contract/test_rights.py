@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from qmon.cli.commands.doctor.doctor import ExaminationText
 from qmon.engines.registry import engine_for
 from qmon.monitor.probe_checks import Right, check_rights
 from tests.cli.calling import call
@@ -31,7 +32,7 @@ def test_the_grant_that_is_named_gives_the_right(database: str, modest: str) -> 
         assert before["pg_read_all_stats"].grant == 'GRANT pg_read_all_stats TO "no; one"'
         told = call("doctor", modest).output
         assert "pg_signal_backend" in told
-        assert 'would help: GRANT pg_read_all_stats TO "no; one"' in told
+        assert ExaminationText.GRANT.render(grant='GRANT pg_read_all_stats TO "no; one"') in told
         with opened(database) as connection:
             connection.execute(sql(before["pg_read_all_stats"].grant))
         after = found(modest)

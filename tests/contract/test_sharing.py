@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from qmon.cli.commands.doctor.doctor import ExaminationText
 from qmon.engines.base import Bound, Statement
 from qmon.model.cost_budget import Budget, PollingCost
 from qmon.model.view import View
@@ -17,6 +18,7 @@ from tests.cli.calling import call
 from tests.contract.watching import Watched, installed, watching
 from tests.facts import query, wait_until
 from tests.queues import ENGINE, target_of
+from tests.wordings import has
 
 INTERVAL_S = 0.5
 MANY = 5
@@ -90,9 +92,7 @@ def test_five_qmons_share_one_budget_and_the_last_has_it_to_itself(database: str
             )
             assert f" % of {budget.share_among(MANY).label} ({MANY} qmons)" in line
             said = call("doctor", database).stdout
-            assert (
-                f"{MANY} qmons poll this target and share the cost budget of 1 %: each qmon uses at most 0.20 %" in said
-            )
+            assert has(said, ExaminationText.POLLERS, count=MANY, budget="1 %", share="0.20 %")
 
         assert observing(last.view(whole, timeout=120)).allowed_ms == pytest.approx(1000 * INTERVAL_S * budget.share)
 

@@ -11,9 +11,11 @@ import pytest
 
 from qmon.demo import programs
 from qmon.demo.account import Account, server_account
+from qmon.demo.demo_texts import DemoServerText
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.errors import BadInput
 from tests.facts import query
+from tests.wordings import pattern
 
 STRANGER = Account("stranger", 54321, 54321, other=True)
 
@@ -65,5 +67,5 @@ def test_a_copy_can_be_read_by_everybody_whatever_the_original(installation: Pat
 
 def test_what_cannot_be_reached_nor_copied_is_refused(installation: Path, tmp_path: Path) -> None:
     shutil.rmtree(installation.parent / "share")
-    with pytest.raises(BadInput, match="stranger cannot run"):
+    with pytest.raises(BadInput, match=pattern(DemoServerText.CANNOT_RUN, account="stranger")):
         programs.reachable_bin_dir(installation, STRANGER, tmp_path / "spare")

@@ -10,9 +10,11 @@ import pyodbc
 import pytest
 
 from qmon.demo import processes, programs
+from qmon.demo.demo_texts import DemoServerText
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.errors import BadInput, ConnectionFailed
 from tests.facts import connected, odbc, query, wait_until
+from tests.wordings import pattern
 
 INSTALLED = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
 
@@ -125,7 +127,7 @@ def test_a_server_that_cannot_start_says_why() -> None:
 
 
 def test_a_folder_without_programs_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="it has no postgres"):
+    with pytest.raises(BadInput, match=pattern(DemoServerText.NOT_A_BIN_FOLDER, folder=tmp_path, program="postgres")):
         EmbeddedServer(bin_dir=tmp_path).start()
 
 

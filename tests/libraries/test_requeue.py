@@ -76,7 +76,9 @@ def test_the_job_of_a_killed_worker_is_requeued_and_worked_on_once(
         choice = stuck(kind, id)
         if kind is Graphile:
             plan = acting.requeue(layout, Choice()).plan
-            assert [each.why for each in plan.left_out] == [f"owner unknown: {LibraryChoiceText.NAME_PROVES_NOTHING}"]
+            assert [each.why for each in plan.left_out] == [
+                ExclusionText.OWNER_UNKNOWN_BECAUSE.render(reason=LibraryChoiceText.NAME_PROVES_NOTHING)
+            ]
         prepared = acting.requeue(layout, choice)
         plan = prepared.plan
         assert (plan.refused, plan.count, [row.id for row in plan.first]) == (None, 1, [own_id(id)])

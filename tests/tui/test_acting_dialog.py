@@ -8,6 +8,7 @@ import pytest
 from textual.widgets import Input
 
 from qmon.errors import BadInput, PermissionMissing
+from qmon.log import LogText
 from qmon.model.formatting import duration
 from qmon.model.operation_records import Choice, OperationKind, OwnerState, Plan, RedriveLimits
 from qmon.tui.actions.action_dialog import ActionDialog, ConfirmationText, DialogStep
@@ -271,7 +272,7 @@ async def test_what_goes_wrong_while_planning_is_said() -> None:
     faults = {
         "no message has the id 17": BadInput("no message has the id 17"),
         "GRANT UPDATE ON x": PermissionMissing("permission denied for x", grant='GRANT UPDATE ON x TO "me"'),
-        "unexpected error in qmon: ZeroDivisionError": ZeroDivisionError("by zero"),
+        LogText.DEFECT.partition("{")[0] + "ZeroDivisionError": ZeroDivisionError("by zero"),
     }
     script = Script()
     async with dashboard(SMALL, runner=ScriptedOffice(script), read_only=False) as d:

@@ -11,6 +11,7 @@ import pytest
 
 from qmon.model.operation_records import OperationKind, OperationText
 from qmon.operate.actions.purge import PurgeText
+from qmon.operate.plan.exclusions import ExclusionText
 from qmon.tui.actions.action_dialog import DialogStep
 from qmon.tui.actions.dialog_text import StepText
 from qmon.tui.message.message_screen import MessageScreenText
@@ -149,7 +150,7 @@ async def test_nothing_to_do_is_said(jobs: str, tmp_path: Path) -> None:
         await d.pilot.press("r")
         await d.step(DialogStep.REFUSED)
         assert has(d.text(), OperationText.NO_MESSAGE)
-        assert "5 owner alive" in d.text()
+        assert f"5 {ExclusionText.OWNER_ALIVE}" in d.text()
 
 
 async def test_enter_opens_a_real_message_and_one_that_is_gone_leaves_what_was_listed(

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from qmon.cli.commands.design.bench_text import bench_object, print_bench
+from qmon.cli.commands.design.bench_text import BenchLineText, bench_object, print_bench
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver.sqlserver_engine import AZURE, SqlServer
 from qmon.errors import BadInput
@@ -152,7 +152,7 @@ def test_typed_rows_become_a_report(
     said = capsys.readouterr().out
     assert said.startswith("SQL Server ")
     assert "recovery_model " in said.splitlines()[0]
-    assert "the server's clock has steps of 16 ms" in said
+    assert BenchLineText.CLOCK_STEP.render(step="16 ms") in said
     header = next(line for line in said.splitlines() if "ROOT LATCHES" in line)
     assert "HOT" not in said
     assert header.split()[:3] == ["DESIGN", "PAGES", "SPLITS"]
