@@ -12,6 +12,7 @@ from typing import Final
 
 import pytest
 
+from qmon.cli.commands.setup import SetupText
 from qmon.errors import BadInput, PermissionMissing, QueryFailed
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import Choice, OperationState, OwnerState, Side
@@ -28,7 +29,7 @@ from tests.contract.anywhere_server import Login, Server
 from tests.contract.anywhere_sql import KEPT_OUT, MISUSED, SECRETS, WORKERS
 from tests.contract.operating import YES, applied
 from tests.contract.watching import watching
-from tests.wordings import pattern
+from tests.wordings import has, pattern
 
 pytestmark = pytest.mark.once
 
@@ -87,7 +88,7 @@ def set_up(place: Place, role: str) -> list[str]:
     """Run ``qmon setup`` and the statements it prints, which give the role to a login."""
     told = call("setup", place.url, "--role", role)
     assert told.exit_code == 0, told.output
-    assert "not done" not in told.output
+    assert not has(told.output, SetupText.REFUSED)
     again = call("setup", place.url, "--role", role)
     assert again.exit_code == 0, again.output
     printed = call("setup", place.url, "--role", role, "--print")

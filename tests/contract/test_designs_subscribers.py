@@ -10,10 +10,11 @@ import pytest
 from qmon.engines.base import Connection
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, TableName
-from qmon.operate.install.install_queue import install_queue
+from qmon.operate.install.install_queue import InstallText, install_queue
 from tests.contract.designs import draw, end
 from tests.facts import query
 from tests.queues import ENGINE, Row, call, made, opened, run
+from tests.wordings import pattern
 
 
 @pytest.fixture
@@ -51,9 +52,9 @@ def test_two_by_default_as_many_as_asked_for_and_only_of_a_ring(database: str, a
     one = install_queue(a, ENGINE, "ring", schema="public", queue="one", subscribers=1).layout
     assert one.design == "ring"
     for design, count, words in (
-        ("fifo", 2, "only a ring"),
-        ("ring", 17, "1 to 16"),
-        ("ring_subscribers", 0, "1 to 16"),
+        ("fifo", 2, pattern(InstallText.ONE_SUBSCRIBER, design="fifo")),
+        ("ring", 17, pattern(InstallText.SUBSCRIBERS, limit=16, subscribers=17)),
+        ("ring_subscribers", 0, pattern(InstallText.SUBSCRIBERS, limit=16, subscribers=0)),
     ):
         with pytest.raises(BadInput, match=words):
             install_queue(a, ENGINE, design, schema="public", queue="more", subscribers=count)

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import pytest
 
+from qmon.cli.commands.status import StatusText
 from qmon.engines.base import Connection, Session
 from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.result_records import to_records
@@ -300,7 +301,7 @@ def test_a_table_that_may_not_be_read_misses_the_right_and_nothing_else(database
     (found,) = json.loads(done.stdout)["queues"]
     assert has(found["missing"], CandidateText.NO_RIGHT, table="public.mail_queue")
     assert found["missing"].endswith(f'GRANT SELECT ON "public"."mail_queue" TO "{role}"')
-    assert "qmon queues lists tables that look like queues" in call("status", reader).stderr
+    assert StatusText.NO_QUEUE_KNOWN in call("status", reader).stderr
     query(database, f'GRANT SELECT ON mail_queue TO "{role}"')
     (found,) = json.loads(call("queues", reader, "--output", "json").stdout)["queues"]
     assert not has(found["missing"], CandidateText.NO_RIGHT)

@@ -13,7 +13,7 @@ from qmon.engines.base import Bound, Statement
 from qmon.model.cost_budget import Budget, PollingCost
 from qmon.model.view import View
 from qmon.monitor.background.wait_sampler import WaitSampler
-from qmon.tui.waits.server_health_panel import server_lines
+from qmon.tui.waits.server_health_panel import HealthText, server_lines
 from tests.cli.calling import call
 from tests.contract.watching import Watched, installed, watching
 from tests.facts import query, wait_until
@@ -90,7 +90,7 @@ def test_five_qmons_share_one_budget_and_the_last_has_it_to_itself(database: str
             line = next(
                 text for text in ("".join(text for text, _ in line) for line in lines) if text.startswith(" polling ")
             )
-            assert f" % of {budget.share_among(MANY).label} ({MANY} qmons)" in line
+            assert has(line, HealthText.BUDGET_SHARE, share=budget.share_among(MANY).label, count=MANY)
             said = call("doctor", database).stdout
             assert has(said, ExaminationText.POLLERS, count=MANY, budget="1 %", share="0.20 %")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from qmon.demo.demo_texts import DemoProgressText
 from tests.demo.agreement import agree, depth_agrees
 from tests.demo.leftovers import alive, segments_of
 from tests.facts import wait_until
@@ -59,7 +60,7 @@ def test_nothing_is_left_however_the_demo_ends(temporary: Path, number: signal.S
     environment = os.environ | {"TMPDIR": str(temporary)}
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as demo:
         assert demo.stderr is not None
-        assert any("under load" in line for line in demo.stderr)
+        assert any(DemoProgressText.UNDER_LOAD in line for line in demo.stderr)
         its_own = processes_below(temporary)
         assert len(its_own) > 10
         assert segments_of(its_own)
