@@ -345,7 +345,7 @@ def test_queues_of_a_library_that_the_user_has_described_are_refused(tmp_path: P
     (own,) = (library for library in all_libraries(tmp_path) if library.own)
     layout = group_for(own, 1, "", TableName("public", "own_jobs"), "oban").queue_layout("mails")
     why = allowed_actions.why_not_allowed(layout, OperationKind.REQUEUE)
-    assert has(why, NotAllowed.LIBRARY, library="oban", file=NotAllowed.OWN_FILE)
+    assert has(why, NotAllowed.NO_WRITES, key="writes.ready")
 
 
 OWN = """

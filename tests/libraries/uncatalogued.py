@@ -98,10 +98,10 @@ class Uncatalogued:
                 process.kill()
                 process.communicate()
 
-    def start(self, url: str, folder: Path, queue: str, seconds_per_job: float) -> Worker:
+    def start(self, url: str, folder: Path, queue: str, seconds_per_job: float, name: str = "worker") -> Worker:
         """Start a worker of one queue, whose jobs run once."""
         words = [self.program, url, str(seconds_per_job), "1", queue]
-        return Worker.start([sys.executable, "-m", "tests.libraries.programs", *words], folder, "worker")
+        return Worker.start([sys.executable, "-m", "tests.libraries.programs", *words], folder, name)
 
     def read_truth(self, url: str) -> list[Row]:
         """Return the rows of ``truth``."""

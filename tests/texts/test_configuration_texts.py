@@ -243,6 +243,16 @@ WORDINGS: Final[Wordings] = {
         {"where": "/etc/qmon.toml: target.shop.queue[1].owner"},
         "/etc/qmon.toml: target.shop.queue[1].owner: `key` and `by` must have the same number of columns",
     ),
+    GroupText.NO_WRITES: (
+        {"where": "/etc/qmon.toml: target.shop.queue[1].writes"},
+        "/etc/qmon.toml: target.shop.queue[1].writes: needs ready, the columns of messages that become ready, or"
+        ' purge = "delete"',
+    ),
+    GroupText.NEEDS_SET_VALUE: (
+        {"where": "/etc/qmon.toml: target.shop.queue[1].writes"},
+        '/etc/qmon.toml: target.shop.queue[1].writes: needs a column that is set to a value or to "null", which makes a'
+        " message ready",
+    ),
     GroupText.NEEDS_TEST: (
         {
             "where": "/etc/qmon.toml: target.shop.queue[1].where.locked_at",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from qmon.operate.libraries.chosen_messages import LibraryChoiceText
+from qmon.operate.libraries.declared_requeue import DeclaredText
 from qmon.operate.libraries.library_actions import LibraryActionText
 from qmon.operate.libraries.library_pause import LibraryPauseText
 from qmon.operate.plan.allowed_actions import NotAllowed
@@ -60,6 +61,36 @@ WORDINGS: Final[Wordings] = {
         {"who": "a worker that is alive"},
         "a worker that is alive may still be working on the messages, and the messages may be processed twice",
     ),
+    DeclaredText.TITLE: (
+        {"kind": "Requeue", "messages": "3 messages in progress", "queue": "jobs/mails"},
+        "Requeue 3 messages in progress of jobs/mails",
+    ),
+    DeclaredText.NOT_ON_ENGINE: ({}, "qmon acts on queues with states by conditions only on PostgreSQL"),
+    DeclaredText.NO_COLUMN: (
+        {"table": "public.jobs", "column": "worker"},
+        "public.jobs has no column worker, which the configuration of the queue names",
+    ),
+    DeclaredText.NO_ZONE: (
+        {"column": "public.jobs.taken_at"},
+        'public.jobs.taken_at has no time zone: set times = "utc", "local" or, say, "Europe/Berlin"',
+    ),
+    DeclaredText.NO_KEY: (
+        {"id": "number", "table": "public.jobs"},
+        "number does not identify a row of public.jobs: it needs a primary key or a unique index",
+    ),
+    DeclaredText.WRITES_KEY: (
+        {"id": "id"},
+        "writes.ready: id identifies a message, so it cannot be written",
+    ),
+    DeclaredText.BAD_VALUE: (
+        {"problem": 'invalid input syntax for type integer: "x"'},
+        'writes.ready: invalid input syntax for type integer: "x"',
+    ),
+    DeclaredText.NOT_READY: (
+        {"count": 2, "total": 1000},
+        "writes.ready: 2 of 1,000 messages would not be ready with these values",
+    ),
+    DeclaredText.NOT_READY_NOW: ({}, "the written values do not make the message ready"),
     LibraryActionText.TITLE_ALL: ({"kind": "Purge", "queue": "orders"}, "Purge messages of orders"),
     LibraryActionText.NOT_A_LIBRARY: ({"queue": "orders"}, "orders is not a library queue"),
     LibraryActionText.SEVERAL_QUEUES: (
@@ -115,6 +146,10 @@ WORDINGS: Final[Wordings] = {
     NotAllowed.CONDITIONS: (
         {"verb": "redrive"},
         "qmon only watches this queue: it cannot redrive queues whose states are defined by conditions",
+    ),
+    NotAllowed.NO_WRITES: (
+        {"verb": "requeue messages of", "key": "writes.ready"},
+        "qmon only watches this queue; to requeue messages of it, add writes.ready to its configuration",
     ),
     NotAllowed.LIBRARY: (
         {"verb": "pause", "library": "oban", "file": ", which your own file describes"},

@@ -16,6 +16,11 @@ from qmon.model.groups.group import STATE_KINDS, Group
 from qmon.model.groups.group_parser import GroupText
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.layout.layout_io import LayoutText
+from qmon.model.layout.requeue_options import RequeueOptionText
+from qmon.model.operation_records import OperationKind
+from qmon.operate.plan.allowed_actions import why_not_allowed
+from qmon.operate.plan.library_queue import library_queue_for
+from qmon.texts import Text
 from tests.wordings import pattern
 
 HEAD = '[target.shop]\nconnect = "postgresql://h/d"\n'
@@ -145,3 +150,50 @@ def test_each_fault_is_one_line_with_the_path_of_its_key(text: str, fault: str) 
         read(text)
     assert re.match(f"qmon.toml: {fault}", str(found.value))
     assert "\n" not in str(found.value)
+
+
+LISTED = """
+state = [
+    { name = "ready", when = { status = "new" } },
+    { name = "busy", kind = "in_progress", when = { status = "busy" }, since = "taken_at" },
+    { name = "failed", kind = "dead", when = { status = "failed" } },
+]
+"""
+
+
+def test_declared_writes_allow_the_same_actions_after_they_were_stored_with_the_layout() -> None:
+    found = group(
+        JOBS + LISTED + 'queue = "q"\nwrites = { ready = { status = { value = "new" }, taken_at = "null" } }\n'
+    )
+    assert found.writes is not None
+    layout = found.queue_layout("mails")
+    queue = library_queue_for(layout)
+    assert queue is not None
+    assert queue.group.writes == found.writes
+    assert queue.group.states == found.states
+    assert [queue.allows(verb) for verb in ("requeue", "retry", "discard")] == [True, True, False]
+    assert why_not_allowed(layout, OperationKind.REQUEUE) is None
+    assert why_not_allowed(layout, OperationKind.PURGE) is not None
+    assert why_not_allowed(layout, OperationKind.INSTALL_GATE) is not None
+    only_watched = group(JOBS + LISTED).queue_layout(None)
+    assert library_queue_for(only_watched) is None
+    purged = group(JOBS + LISTED + 'writes = { purge = "delete" }\n').queue_layout(None)
+    assert [why_not_allowed(purged, kind) is None for kind in (OperationKind.PURGE, OperationKind.REDRIVE)] == [
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("writes", "text"),
+    [
+        ("{ }", GroupText.NO_WRITES),
+        ('{ ready = { taken_at = "now" } }', GroupText.NEEDS_SET_VALUE),
+        ('{ ready = { taken_at = "front" } }', RequeueOptionText.FRONT_NEEDS_ORDER),
+        ("{ dead = { status = 4 } }", KeyText.UNKNOWN_KEY),
+        ('{ purge = "archive" }', KeyText.UNKNOWN_VALUE),
+    ],
+)
+def test_writes_that_declare_nothing_useful_are_errors(writes: str, text: Text) -> None:
+    with pytest.raises(BadInput, match=pattern(text)):
+        group(f"{JOBS}{LISTED}writes = {writes}\n")

@@ -20,7 +20,7 @@ from qmon.model.groups.conditions import (
     columns_read,
     table_column,
 )
-from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, GroupPart, Layout, LayoutSource, StateValue, TableName
+from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, GroupPart, Layout, LayoutSource, StateValue, TableName, Write
 from qmon.model.layout.table_facts import ListPath
 from qmon.model.layout.time_zones import NUMBER_ZONES, UTC_ZONE, Zone
 
@@ -123,6 +123,21 @@ class Workers:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupWrites:
+    """How to act on the messages of a group.
+
+    Attributes:
+        ready: the columns that a requeue and a redrive set; empty if neither is declared.
+        purge: true if a purge may delete rows.
+        text: the group as JSON, in the form of ``qmon.toml``.
+    """
+
+    ready: tuple[Write, ...] = ()
+    purge: bool = False
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
     """How the rows of a table are messages of one queue, or of one queue per value of ``queue``.
 
@@ -139,6 +154,7 @@ class Group:
         times: the meaning of times without a zone.
         zones: the meaning of the times of each column, from the catalog.
         types: types of the columns with the message and its error, from the catalog.
+        writes: how to act on the messages; ``None`` if the group does not declare it.
         library: the library that the tables belong to; empty for the user's own tables.
         version: the versions of the library, if versions with other tables have their own file.
     """
@@ -162,6 +178,7 @@ class Group:
     zones: tuple[tuple[TableColumn, Zone], ...] = ()
     types: tuple[tuple[TableColumn, str], ...] = ()
     timeout_s: float = DEFAULT_TIMEOUT_S
+    writes: GroupWrites | None = None
     library: str = ""
     version: str = ""
     source: LayoutSource = LayoutSource.DISCOVERY
@@ -233,6 +250,7 @@ class Group:
             proves=self.gone is not None,
             own=own,
             version=self.version,
+            declared="" if self.writes is None else self.writes.text,
         )
         name = self.name if value is None else f"{self.name}/{value}"
         return Layout(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -29,9 +30,10 @@ from qmon.model.groups.conditions import (
     Shift,
     Timed,
 )
-from qmon.model.groups.group import STATE_KINDS, Blocker, Group, State, StateKind, Step, Steps, Workers
+from qmon.model.groups.group import STATE_KINDS, Blocker, Group, GroupWrites, State, StateKind, Step, Steps, Workers
 from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, LayoutSource, StateValue, TableName
 from qmon.model.layout.layout_io import check_distinct_values, parse_times
+from qmon.model.layout.requeue_options import parse_ready_writes
 from qmon.model.layout.time_zones import NUMBER_ZONES
 from qmon.texts import Text
 
@@ -56,6 +58,8 @@ class GroupText(Text):
     BAD_PATTERN = "{path}: a pattern may contain one `*`, and the new name only a `*` of the pattern"
     NOT_PAIRS = "{where}: `key` and `by` must have the same number of columns"
     NEEDS_TEST = "{where}: needs one of {tests}"
+    NO_WRITES = '{where}: needs ready, the columns of messages that become ready, or purge = "delete"'
+    NEEDS_SET_VALUE = '{where}: needs a column that is set to a value or to "null", which makes a message ready'
 
 
 # Values of a group with names. They can be used like columns of the group's table.
@@ -88,6 +92,7 @@ def group_from_dict(
         workers=keys.parse_nested("workers", _parse_workers),
         times=parse_times(keys, tuple(NUMBER_ZONES)),
         timeout_s=keys.seconds("timeout") or DEFAULT_TIMEOUT_S,
+        writes=keys.parse_nested("writes", partial(_parse_writes, raw=raw)),
         where=None,
         zones=(),
         types=(),
@@ -180,6 +185,19 @@ def _parse_workers(keys: Keys) -> Workers:
     if alive is None:
         raise BadInput(GroupText.NEEDS_ALIVE.render(where=keys.where))
     return keys.record(Workers, _readers(NO_VALUES), alive=alive)
+
+
+def _parse_writes(keys: Keys, raw: Mapping[str, object]) -> GroupWrites:
+    """Read ``writes``. ``raw``: the whole group."""
+    writes = GroupWrites(
+        parse_ready_writes(keys), keys.choice("purge", ("delete",)) is not None, json.dumps(raw, ensure_ascii=False)
+    )
+    keys.reject_unknown_keys()
+    if not writes.ready and not writes.purge:
+        raise BadInput(GroupText.NO_WRITES.render(where=keys.where))
+    if writes.ready and not any(each.what in ("value", "null") for each in writes.ready):
+        raise BadInput(GroupText.NEEDS_SET_VALUE.render(where=keys.where))
+    return writes
 
 
 def _parse_pairs(keys: Keys) -> list[tuple[str, str]]:

@@ -161,6 +161,7 @@ class GroupPart:
         proves: true if the tables can show that a message's worker is gone.
         own: true if the user configured the group. The tables may still belong to a library.
         version: the versions of the library, if versions with other tables have their own file.
+        declared: the group as JSON, in the form of ``qmon.toml``, if it declares how to act on its messages.
     """
 
     group: str
@@ -171,6 +172,7 @@ class GroupPart:
     proves: bool = False
     own: bool = False
     version: str = ""
+    declared: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,9 +73,21 @@ def parse_writes(keys: Keys, order: Sequence[Order]) -> tuple[Write, ...]:
         if inner is not None:
             out += [_parse_write(state, inner, column, order) for column in inner.raw]
     states.reject_unknown_keys()
+    return _checked_writes(out, states.where)
+
+
+def parse_ready_writes(keys: Keys) -> tuple[Write, ...]:
+    """Read ``ready``, a table of columns and values for messages that become ready. Raises ``BadInput``."""
+    inner = keys.nested_keys("ready")
+    if inner is None:
+        return ()
+    return _checked_writes([_parse_write("ready", inner, column, ()) for column in inner.raw], keys.where)
+
+
+def _checked_writes(out: Sequence[Write], where: str) -> tuple[Write, ...]:
     fronts = [each.column for each in out if each.what == "front"]
     if len(fronts) > 1:
-        raise BadInput(RequeueOptionText.TWO_FRONTS.render(where=states.where, columns=" or ".join(fronts)))
+        raise BadInput(RequeueOptionText.TWO_FRONTS.render(where=where, columns=" or ".join(fronts)))
     return tuple(sorted(out, key=lambda each: (each.state != "ready", each.column)))
 
 

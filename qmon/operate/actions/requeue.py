@@ -165,7 +165,7 @@ def plan_table_requeue(
             return never
         chosen = query.select_messages()
         count = chosen.rows.count
-        undo = describe_undo(sql, requeue, chosen)
+        undo = describe_undo(sql, requeue, chosen.rows)
         copied = unmasked_copy_risks(sql, layout.table, requeue.kept_columns) if undo.possible else ()
         plan = Plan(
             kind,
@@ -344,6 +344,10 @@ class TableRequeue:
         written = (each.writes_text() for each in self.transitions)
         return (*lines, *(each for each in written if each is not None), *self._describe_skipped())
 
+    def describe_writes(self) -> tuple[str, ...]:
+        """Describe all written columns, and which messages may be skipped."""
+        return (self.ready.writes_text(with_state=True) or "", *self._describe_skipped())
+
     def _describe_skipped(self) -> tuple[str, ...]:
         """Describe which messages may be skipped, and why."""
         out = []
@@ -408,7 +412,7 @@ def why_update_unreliable(context: OperatorContext, structure: TableStructure) -
     return None
 
 
-def describe_undo(sql: Sql, requeue: TableRequeue, chosen: Selection) -> Undo:
+def describe_undo(sql: Sql, requeue: TableRequeue, chosen: RowSet) -> Undo:
     """Return whether the requeue can be undone, and which messages an undo cannot restore."""
     if not requeue.identifying_columns:
         return Undo(possible=False, notes=(RequeueText.UNIDENTIFIED,))
@@ -416,14 +420,14 @@ def describe_undo(sql: Sql, requeue: TableRequeue, chosen: Selection) -> Undo:
         return Undo(possible=False, notes=(RequeueText.COLUMN_TAKEN.render(column=min(taken)),))
     if not read_audit_access(sql).can_record:
         return Undo(possible=False, notes=(RequeueText.CANNOT_STORE.render(advice=AccessText.SETUP_ADVICE),))
-    lost = requeue.count_indistinguishable(sql, chosen.rows)
+    lost = requeue.count_indistinguishable(sql, chosen)
     if lost is None:
         why = RequeueText.KEY_CHANGES.render(columns=requeue.identifying_columns_text)
         return Undo(possible=False, notes=(why,))
     notes = (RequeueText.NOT_POPPED_AGAIN,)
     if lost == 0:
         return Undo(possible=True, notes=notes)
-    count = chosen.rows.count
+    count = chosen.count
     which = RequeueText.PARTLY_COUNT.render(
         up_to=RequeueText.UP_TO if count > CHUNK_ROWS else "", lost=lost, messages=count_text(count, "message")
     )

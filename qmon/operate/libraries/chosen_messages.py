@@ -142,7 +142,7 @@ class ChosenMessages:
                 if choice.state is None and self._verb == "discard"
                 else none
             )
-        if self._queue.statement_name(self._verb) is None:
+        if not self._queue.allows(self._verb):
             return LibraryChoiceText.NO_RETRY.render(library=self._queue.group.library)
         if choice.owner is not None and self._queue.group.owner is None:
             raise BadInput(LibraryChoiceText.NO_OWNER.render(queue=layout.queue))
@@ -178,14 +178,15 @@ class ChosenMessages:
             return (gone,)
         return (AnyOf((group.late_condition(self._states), gone or NEVER)),) if self._by_age else ()
 
-    def _values(self, ids: Sequence[str]) -> dict[str, Value]:
+    def values_for(self, ids: Sequence[str]) -> dict[str, Value]:
+        """Return the values that select messages of the queue by their ids."""
         key = self._queue.group.id
         return {"queue": self._queue.value, "ids": json.dumps([{key: id} for id in ids], ensure_ascii=False)}
 
     def _read_rows(self, sql: Sql, ids: Sequence[str] | None, state: State | None = None) -> list[ChosenRow]:
         """Read the messages in one state with payloads, or the messages in all chosen states without payloads."""
         names = self._names(late=True, states=() if state is None else (state,))
-        values = self._values(ids or ())
+        values = self.values_for(ids or ())
         values |= {"proves": self._proves_owners, "payloads": state is not None, "limit": MAX_MESSAGES}
         if ids is None:
             values["ids"] = None
@@ -267,6 +268,13 @@ class ChosenMessages:
         """Return the text of the statement that locks the messages."""
         return sql.statement("library/lock", self._names(late=False)).text
 
+    def lock_marks(self, sql: Sql, marks: Sequence[Mark], tally: Tally) -> tuple[list[Mark], list[Mark]]:
+        """Lock the messages that have not changed since the plan. See ``lock_rows``."""
+        ids = [id for id, _ in marks]
+        values = self.values_for(ids)
+        values |= {"keys": array_literal(ids), "versions": array_literal(version for _, version in marks)}
+        return lock_rows(sql, "library/lock", self._names(late=False), values, marks, tally)
+
     def create_mover(
         self, sql: Sql, keep: Callable[[Values], None] | None = None, watch: FailureWatch | None = None
     ) -> MoveBatch:
@@ -275,20 +283,17 @@ class ChosenMessages:
         ``keep`` is called before the statement, with the values of the rows. If ``keep`` is given and the statement
         does not process all rows, ``RowRefused`` is raised. ``watch`` receives the ids.
         """
-        names = self._names(late=False)
         own = self._queue.names_for(sql, self.statement_name)
         table = read_structure(sql, self._queue.group.table) if self._verb == "discard" else None
 
         def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
-            ids = [id for id, _ in marks]
-            values = self._values(ids)
-            values |= {"keys": array_literal(ids), "versions": array_literal(version for _, version in marks)}
-            ours, held = lock_rows(sql, "library/lock", names, values, marks, tally)
+            ours, held = self.lock_marks(sql, marks, tally)
             if ours:
                 done_to = [id for id, _ in ours]
                 if keep is not None:
-                    keep(self._values(done_to))
+                    keep(self.values_for(done_to))
                 given: dict[str, Value] = {"ids": array_literal(done_to), "queue": self._queue.library_name}
+                given["rows"] = self.values_for(done_to)["ids"]
                 triggers = TriggerWatch(sql, "delete", table)
                 done = sql.fetch(_DoneRow, self.statement_name, own, given)
                 triggers.check_no_inserts()

@@ -17,6 +17,7 @@ from qmon.operate.actions import undo_tables
 from qmon.operate.actions.redrive import RedriveWork, check_limits, dead_only, limits_text, seconds_at_rate
 from qmon.operate.context import NO_TRASH, OperatorContext
 from qmon.operate.libraries.chosen_messages import ChosenMessages, name_row
+from qmon.operate.libraries.declared_requeue import prepare_declared_requeue, why_declaration_unfit
 from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.library_queue import LibraryQueue, Verb, library_queue_for
 from qmon.operate.plan.preview import estimate_seconds
@@ -98,12 +99,14 @@ def _prepare_action(
         return deny(why or LibraryActionText.NOT_A_LIBRARY.render(queue=layout.queue))
     if queue.value is None and queue.group.queue is not None:
         return deny(LibraryActionText.SEVERAL_QUEUES.render(queue=layout.queue))
+    if queue.group.writes is not None and verb != "discard":
+        return prepare_declared_requeue(context, queue, choice, kind, verb, limits, deny)
     rows = ChosenMessages(queue, choice, verb)
     if (why := rows.why_impossible()) is not None:
         return deny(why)
     with context.open_sql(f"{kind} plan") as sql:
-        if not sql.has_statement(rows.statement_name):
-            return deny(LibraryActionText.NOT_ON_ENGINE.render(kind=kind, library=queue.group.library))
+        if (why := _why_not_planned(sql, queue, rows.statement_name, kind)) is not None:
+            return deny(why)
         copied: tuple[str, ...] = ()
         trash, undo = None, Undo(possible=False, notes=(LibraryActionText.TAKEN_AT_ONCE,))
         if verb == "discard":
@@ -163,6 +166,14 @@ def _prepare_action(
     else:
         work = RedriveWork(marks, create_mover, name_row, limits, rows.read_outcomes)
     return PreparedAction(context, plan, work if count else None, record)
+
+
+def _why_not_planned(sql: Sql, queue: LibraryQueue, statement: str, kind: OperationKind) -> str | None:
+    """Return why the server or the tables do not allow a plan, or ``None`` if they do."""
+    group = queue.group
+    if not sql.has_statement(statement):
+        return LibraryActionText.NOT_ON_ENGINE.render(kind=kind, library=group.library or group.name)
+    return why_declaration_unfit(sql, group) if group.writes is not None else None
 
 
 @dataclass(frozen=True, slots=True)

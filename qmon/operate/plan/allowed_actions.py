@@ -23,6 +23,7 @@ class NotAllowed(Text):
     RING_PURGE = "only pops free the slots of a ring: pop the messages instead"
     RING_WITHOUT_TURN = "qmon can repair a ring only if its slots have a turn column"
     CONDITIONS = "qmon only watches this queue: it cannot {verb} queues whose states are defined by conditions"
+    NO_WRITES = "qmon only watches this queue; to {verb} it, add {key} to its configuration"
     LIBRARY = "qmon does not {verb} {library}'s queues{file}: use the library's own tools"
     OWN_FILE = ", which your own file describes"
     RING_REQUEUE = "the messages of a ring stay in their slots; repair fills the ring's holes and requeues its orphans"
@@ -81,8 +82,10 @@ def needs_confirmed_queue(layout: Layout, kind: OperationKind) -> bool:
 def _why_not_in_library(layout: Layout, part: GroupPart, kind: OperationKind, side: Side | None) -> str | None:
     queue = library_queue_for(layout)
     verb = _LIBRARY_VERBS.get(kind)
-    if queue is not None and verb is not None and queue.statement_name(verb) is not None:
+    if queue is not None and verb is not None and queue.allows(verb):
         return None
+    if queue is not None and queue.group.writes is not None:
+        queue = None
     if queue is not None and (
         kind is OperationKind.INSTALL_GATE
         or (kind in (OperationKind.PAUSE, OperationKind.RESUME) and side is Side.PRODUCERS)
@@ -94,6 +97,9 @@ def _why_not_in_library(layout: Layout, part: GroupPart, kind: OperationKind, si
         and queue.statement_name("pause") is not None
     ):
         return None
+    if verb is not None and (part.own or not part.library):
+        key = "writes.purge" if verb == "discard" else "writes.ready"
+        return NotAllowed.NO_WRITES.render(verb=_VERB_TEXTS[kind], key=key)
     if not part.library:
         return NotAllowed.CONDITIONS.render(verb=_VERB_TEXTS[kind])
     more = NotAllowed.OWN_FILE if part.own else ""

@@ -1,7 +1,11 @@
-"""Describes a library's queue for actions: the layout, the group, and the statements that exist for the library."""
+"""Describes a queue with states by conditions for actions: the layout, the group, and the statements that exist.
+
+The statements are those of a supported library, or follow from the ``writes`` that the group declares.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Mapping
@@ -17,6 +21,7 @@ from qmon.libraries.library import statement_folder
 from qmon.libraries.library_catalog import built_in_libraries
 from qmon.libraries.recognition import find_group
 from qmon.model.groups.group import Group, State
+from qmon.model.groups.group_parser import group_from_dict
 from qmon.model.layout.layout import Layout, TableName
 from qmon.operate.sql import Sql
 from qmon.texts import Text
@@ -38,6 +43,9 @@ Verb = Literal["requeue", "retry", "discard", "pause", "resume", "paused"]
 # done messages.
 DISCARDABLE_KINDS: Final = ("ready", "scheduled", "dead")
 
+# The statement that deletes messages of a group that declares `purge = "delete"`.
+DELETE_ROWS: Final = "library/delete"
+
 # Some libraries put a failed message back by INSERT. This is the column and value that only pushed rows have.
 _PUSH_MARKS: Final = {"pg-boss": ("state", "created"), "laravel": ("attempts", "0")}
 
@@ -58,7 +66,10 @@ _WRITTEN_TABLES: Final = re.compile(r"\b(INSERT INTO|UPDATE|DELETE FROM) \{(\w+)
 
 @dataclass(frozen=True)
 class LibraryQueue:
-    """A queue of a library that qmon supports. ``prefix``: prefix of the library's table names."""
+    """A queue of a library that qmon supports, or a queue whose group declares its writes.
+
+    ``prefix``: prefix of the library's table names.
+    """
 
     layout: Layout
     group: Group
@@ -97,8 +108,16 @@ class LibraryQueue:
             return NoGate.NO_QUEUE_COLUMN.render(table=self.group.table)
         return None
 
+    def allows(self, verb: Verb) -> bool:
+        """Return whether a statement exists for this verb, or the group declares what to write."""
+        if (writes := self.group.writes) is not None and verb in ("requeue", "retry"):
+            return bool(writes.ready)
+        return self.statement_name(verb) is not None
+
     def statement_name(self, verb: Verb) -> str | None:
         """Return the name of the statement for this verb, or ``None`` if the library has none."""
+        if (writes := self.group.writes) is not None:
+            return DELETE_ROWS if verb == "discard" and writes.purge else None
         folder = f"library/{statement_folder(self.group.library, self.group.version)}"
         names = (f"{folder}/{self.prefix}{verb}", f"{folder}/{verb}")
         return next((name for name in names if name in _library_statements()), None)
@@ -108,6 +127,8 @@ class LibraryQueue:
 
         Objects in the library's schema have the library's own names.
         """
+        if self.group.writes is not None:
+            return {"table": self.group.table.parts, "key": self.group.id}
         return {name: self._qualified_name(name).parts for name in _load_query(sql, statement).names}
 
     def written_tables(self, sql: Sql, statement: str) -> dict[TableName, str]:
@@ -139,8 +160,16 @@ class LibraryQueue:
 
 @lru_cache(maxsize=1000)
 def library_queue_for(layout: Layout) -> LibraryQueue | None:
-    """Return the library queue of this layout, or ``None`` if it does not belong to a library that qmon supports."""
-    if layout.part is None or layout.part.own:
+    """Return the queue of this layout for actions.
+
+    ``None`` if the layout does not belong to a library that qmon supports, and its group declares no writes.
+    """
+    if layout.part is None:
+        return None
+    if layout.part.declared:
+        raw = json.loads(layout.part.declared)
+        return LibraryQueue(layout, group_from_dict(raw, layout.table, where=layout.part.group), "")
+    if layout.part.own:
         return None
     found = find_group(built_in_libraries(), layout)
     return None if found is None else LibraryQueue(layout, *found)

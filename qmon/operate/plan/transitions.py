@@ -90,13 +90,13 @@ class _Place:
 class Transition:
     """The column values to write for a message that becomes ready or dead.
 
-    ``writes``: the written columns, without the state and without columns that keep their value. ``assigned``: all
-    columns that the configuration mentions.
+    ``value``: the value of the state; ``None`` for NULL. ``writes``: the written columns, without the state and without
+    columns that keep their value. ``assigned``: all columns that the configuration mentions.
     """
 
     state: Literal["ready", "dead"]
     column: str
-    value: StateValue
+    value: StateValue | None
     writes: tuple[Write, ...]
     assigned: frozenset[str]
     structure: TableStructure
@@ -105,6 +105,11 @@ class Transition:
     def columns(self) -> tuple[str, ...]:
         """The written columns, the state first."""
         return (self.column, *(each.column for each in self.writes))
+
+    @property
+    def state_write(self) -> Write:
+        """The write of the state."""
+        return Write(self.state, self.column, "null" if self.value is None else "value", self.value)
 
     @property
     def front_column(self) -> str | None:
@@ -162,9 +167,10 @@ class Transition:
         found = sql.fetch(_Place, "front" if _is_time(kind) else "front_number", names, values)
         return found[0].place if found else None
 
-    def writes_text(self) -> str | None:
-        """Describe the written columns other than the state, for a plan."""
-        parts = [TransitionText.WRITE.render(column=each.column, value=_write_text(each)) for each in self.writes]
+    def writes_text(self, *, with_state: bool = False) -> str | None:
+        """Describe the written columns for a plan. ``with_state``: also the state."""
+        written = (self.state_write, *self.writes) if with_state else self.writes
+        parts = [TransitionText.WRITE.render(column=each.column, value=_write_text(each)) for each in written]
         return TransitionText.WRITES.render(state=self.state, writes=", ".join(parts)) if parts else None
 
 
@@ -232,7 +238,7 @@ def _why_unwritable(transition: Transition) -> str | None:
     columns = {each.column_name: each for each in transition.structure.columns}
     if (state := columns.get(transition.column)) is not None and state.generated:
         return TransitionText.COMPUTED_STATE.render(column=transition.column, state=transition.state)
-    for each in transition.writes:
+    for each in (*transition.writes, transition.state_write):
         found = columns.get(each.column)
         if found is None or found.generated or found.lost:
             what = TransitionText.DOES_NOT_EXIST if found is None else TransitionText.IS_COMPUTED
