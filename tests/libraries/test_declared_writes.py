@@ -18,6 +18,8 @@ from qmon.operate.plan.allowed_actions import NotAllowed
 from qmon.operate.plan.transitions import TransitionText
 from qmon.texts import Text
 from tests.cli.calling import call
+from tests.contract.hostile import role
+from tests.contract.hostile_tables import ROLE
 from tests.contract.operating import applied
 from tests.contract.watching import connect, target_of
 from tests.facts import query
@@ -136,6 +138,50 @@ def test_a_declaration_that_does_not_fit_the_table_is_refused_with_one_line(data
     only_purge = layout_of(database, CASES[0], '{ purge = "delete" }')
     assert has(act.requeue(only_purge, IN_PROGRESS).plan.refused or "", NotAllowed.NO_WRITES, key="writes.ready")
     assert rows(CASES[0], database) == before
+
+
+LISTED: Final = """
+[target.shop]
+connect = "{url}"
+
+[[target.shop.queue]]
+name = "jobs"
+table = "app.jobs"
+id = "id"
+queue = "q"
+attempts = "tries"
+state = [
+    {{ name = "ready", when = {{ taken_at = {{ null = true }}, tries = {{ below = 3 }} }} }},
+    {{ name = "busy", kind = "in_progress", when = {{ taken_at = {{ null = false }} }}, since = "taken_at" }},
+    {{ name = "given_up", kind = "dead", when = {{ taken_at = {{ null = true }}, tries = {{ at_least = 3 }} }} }},
+]
+writes = {{ ready = {{ taken_at = "null" }}, purge = "delete" }}
+"""
+
+
+def test_setup_grants_the_rights_that_declared_writes_need(clean_roles: str, tmp_path: Path) -> None:
+    url, config = clean_roles, tmp_path / "qmon.toml"
+    query(url, "CREATE SCHEMA app")
+    query(url, "CREATE TABLE app.jobs (id bigint PRIMARY KEY, q text, taken_at timestamptz, tries int DEFAULT 0)")
+    query(url, "INSERT INTO app.jobs VALUES (1, 'a', now() - interval '1 h', 1), (2, 'a', NULL, 3), (3, 'b', now(), 3)")
+    as_role = role(url)
+    config.write_text(LISTED.format(url=as_role))
+    refused = call("requeue", "shop", "jobs/a", "--yes", "--config", str(config))
+    assert refused.exit_code != 0, refused.output
+    config.write_text(LISTED.format(url=url))
+    done = call("setup", "shop", "--role", "operator", "--config", str(config))
+    assert done.exit_code == 0, done.output
+    query(url, f"GRANT qmon_operator TO {ROLE}")
+    config.write_text(LISTED.format(url=as_role))
+    for command, expected in (
+        (("requeue", "shop", "jobs/a"), "1 f 1, 2 f 3, 3 t 3"),
+        (("requeue", "shop", "jobs/a", "--state", "dead"), "1 f 1, 2 f 0, 3 t 3"),
+        (("purge", "shop", "jobs/a", "--state", "ready"), "3 t 3"),
+    ):
+        acted = call(*command, "--yes", "--reason", "a test", "--config", str(config))
+        assert acted.exit_code == 0, acted.output
+        table = "SELECT string_agg(concat_ws(' ', id, taken_at IS NOT NULL, tries), ', ' ORDER BY id) FROM app.jobs"
+        assert query(url, table) == [(expected,)]
 
 
 def rows(case: Declared, url: str) -> list[tuple[object, ...]]:

@@ -94,7 +94,9 @@ def setup(
         resolved = _find_queues(at)
         ids = [i for facts in resolved.facts.values() for i in facts.object_ids]
         ids += steps.read_object_ids(at.connection, at.engine, resolved.of_libraries)
-        planned = steps.plan_control_setup(at.connection, at.engine, role.value, ids, resolved.layouts)
+        ids += [found.table_id for found in resolved.groups if found.group.writes is not None]
+        watched = [table_id for found in resolved.groups for _, table_id in found.tables]
+        planned = steps.plan_control_setup(at.connection, at.engine, role.value, ids, resolved.layouts, watched)
         if not planned:
             print_note(SetupText.NOTHING_TO_DO)
         elif show:

@@ -85,18 +85,20 @@ def plan_control_setup(
     role: ControlRole,
     object_ids: Iterable[int] = (),
     layouts: Iterable[Layout] = (),
+    watched_ids: Iterable[int] = (),
 ) -> tuple[SetupStep, ...]:
     """Return the missing steps for this role, in order. Only reads.
 
     ``role``: ``operator`` includes ``monitor``. ``object_ids``: tables and sequences of the queues. ``layouts``: the
-    layouts of the queues, which name further objects that actions use. Raises the errors of ``Connection.fetch``.
-    Raises ``BadInput`` if qmon's own schema cannot be trusted.
+    layouts of the queues, which name further objects that actions use. ``watched_ids``: tables that qmon only reads.
+    Raises the errors of ``Connection.fetch``. Raises ``BadInput`` if qmon's own schema cannot be trusted.
     """
     check_trusted(connection, engine)
     work = _SetupPlan(connection, engine)
     existing = work.read_existing()
-    objects = work.read_objects(object_ids)
-    steps = list(work.monitor_setup_steps(existing, objects))
+    written = set(object_ids)
+    objects = work.read_objects(written)
+    steps = list(work.monitor_setup_steps(existing, work.read_objects(written.union(watched_ids))))
     if role == "operator":
         steps += work.operator_setup_steps(existing, objects, layouts)
     return tuple(steps)
