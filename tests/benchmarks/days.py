@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from qmon.recording.figure_rows.rows_file import write_rows_file
-from qmon.recording.format.frames import FrameWriter, inflate_frame
+from qmon.recording.figures_file import FiguresFile
+from qmon.recording.format.frames import FIGURE_KINDS, FrameWriter, inflate_frame, line_kind, line_spans
 from qmon.recording.read.recording_paths import list_segments
+from qmon.recording.read.segment_reader import frames_between
 from tests.benchmarks.recording import INTERVAL_S, Day, Live, made_day
 
 WAITS_EVERY_S = 10.0
@@ -43,6 +45,17 @@ def copies(day: Path, root: Path, targets: int) -> int:
             first = FrameWriter().finish(text.replace(b'"target":"bench"', b'"target":"t%d"' % number))
             size += (folder / path.name).write_bytes(first + content[used:])
     return size
+
+
+def add_figures_files(root: Path) -> None:
+    """Write the file of figures of each segment, as the recorder does."""
+    for path in list_segments(root):
+        lines = FiguresFile()
+        for _, text in frames_between(path, float("-inf"), float("inf")):
+            for begin, end in line_spans(text):
+                if line_kind(text, begin, end) in FIGURE_KINDS:
+                    lines.add_line(text[begin : end + 1])
+        lines.write(path)
 
 
 def add_rows_files(root: Path) -> None:

@@ -17,6 +17,7 @@ from qmon.recording.format.codec import encode
 from qmon.recording.format.frames import SEGMENT_SUFFIX
 from qmon.recording.format.poll_figures import Figures
 from qmon.recording.format.records import End, SessionLine
+from qmon.recording.read.recording_paths import figures_path
 from qmon.recording.write.rolling_writer import RollingWriter
 
 TROUBLE = ("no pops", 3), ("consumers fall behind", 2), ("healthy", 0)
@@ -37,7 +38,7 @@ class Watched:
     environment: str = ""
     queues: tuple[str, ...] = ("orders", "mails")
     step_s: float = 2.0
-    # Also write the Parquet files, as the recorder does if pyarrow is installed.
+    # Also write the files next to segments, as the recorder does. Without them, the pipeline reads the segments.
     rows_files: bool = False
     # The values of each line about figures, with recorder, number, target and zone.
     written: list[dict[str, Any]] = field(default_factory=list)
@@ -82,6 +83,8 @@ class Watched:
     def _on_sealed(self, segment: Path) -> None:
         if self.rows_files:
             write_rows_file(segment)
+        else:
+            figures_path(segment).unlink()
 
     def _figures(self, rng: random.Random, poll: int, at: float, span: float | None, trouble: bool) -> Figures:
         names = self.queues

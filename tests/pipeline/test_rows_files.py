@@ -1,4 +1,4 @@
-"""The Parquet files next to segments: the same rows as the segments, and no use of a file that does not match."""
+"""The files next to segments: the same rows as the segments, and no use of a file that does not match."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from pyspark.sql import SparkSession
 from qmon.pipeline.ingest.staged import stage_rows_files
 from qmon.recording.figure_rows import rows_file
 from qmon.recording.figure_rows.line_rows import rows_from_segment
-from qmon.recording.figure_rows.rows_file import read_rows_file, write_rows_file
-from qmon.recording.read.recording_paths import rows_path
+from qmon.recording.figure_rows.rows_file import read_rows, write_rows_file
+from qmon.recording.figures_file import read_figures_file
+from qmon.recording.read.recording_paths import figures_path, rows_path
 from tests.pipeline.comparing import START, compared, run
 from tests.pipeline.recordings import Watched, rows, strange_lines
 
@@ -75,24 +76,44 @@ def test_the_file_has_the_rows_of_the_segment(tmp_path: Path) -> None:
     for path in (*paths, strange, cut):
         content, name = path.read_bytes(), f"file:{path}"
         write_rows_file(path)
-        found = read_rows_file(path, len(content), name)
+        found = read_rows(path, len(content), name)
         assert found is not None
         read = [row | {"kind": kind} for kind, table in found.items() for row in table.to_pylist()]
         assert by_kind(read) == by_kind(pa.Table.from_batches(rows_from_segment(name, content)).to_pylist())
-        assert read_rows_file(path, len(content) + 1, name) is None
+        assert read_rows(path, len(content) + 1, name) is None
 
 
 @pytest.mark.parametrize("make_unusable", UNUSABLE.values(), ids=UNUSABLE)
 def test_a_file_that_does_not_match_is_not_used(tmp_path: Path, make_unusable: Callable[[Path], object]) -> None:
+    """Instead of the Parquet file, the file of figures is used. Without both, the segment is read."""
     watched = Watched(tmp_path / "recordings", "shop", "aaaaaaaaaaaa", rows_files=True)
     good, bad = watched.record(START, 700, seed=1)
     make_unusable(rows_path(bad))
+    found = read_rows(bad, bad.stat().st_size, str(bad))
+    assert found is not None
+    read = [row | {"kind": kind} for kind, table in found.items() for row in table.to_pylist()]
+    segment = pa.Table.from_batches(rows_from_segment(str(bad), bad.read_bytes()))
+    assert by_kind(read) == by_kind(segment.to_pylist())
+    figures_path(bad).unlink()
     segments = {f"file:{path}": path.stat().st_size for path in (good, bad)}
     assert stage_rows_files(segments, tmp_path / "staged") == [f"file:{bad}"]
 
 
+@pytest.mark.parametrize("way", ["missing", "empty", "not Parquet", "cut short", "a damaged page", "longer"])
+def test_a_file_of_figures_that_does_not_match_is_not_used(tmp_path: Path, way: str) -> None:
+    (path,) = Watched(tmp_path, "shop", "aaaaaaaaaaaa", rows_files=True).record(START, 100, seed=1)
+    size = path.stat().st_size
+    rows_path(path).unlink()
+    assert read_figures_file(path, size) is not None
+    assert read_figures_file(path, size + 1) is None
+    ways = UNUSABLE | {"longer": lambda file: file.write_bytes(file.read_bytes()[:-16] * 2 + file.read_bytes()[-16:])}
+    ways[way](figures_path(path))
+    assert read_figures_file(path, size) is None
+    assert read_rows(path, size, str(path)) is None
+
+
 def test_a_lake_is_the_same_with_parquet_files(spark: SparkSession, tmp_path: Path) -> None:
-    """A segment is not read if its file matches. Others are read in the same batch, and late rows in the next one."""
+    """A segment is not read if a file matches. Others are read in the same batch, and late rows in the next one."""
     root = tmp_path / "recordings"
     first = Watched(root, "shop", "aaaaaaaaaaaa", "Europe/Berlin", rows_files=True)
     whole, damaged, *_ = first.record(START, 900, seed=1, trouble=range(500, 700))
@@ -100,12 +121,15 @@ def test_a_lake_is_the_same_with_parquet_files(spark: SparkSession, tmp_path: Pa
     size = whole.stat().st_size
     whole.write_bytes(b"\x00" * size)
     damage_page(rows_path(damaged))
+    figures_path(damaged).unlink()
     lake = run(spark, root, tmp_path / "lake")
     assert lake.view().read("bad").collect() == []
     late = Watched(root, "shop", "bbbbbbbbbbbb", "Europe/Berlin", step_s=7.0, rows_files=True)
     late.record(START + 600, 200, seed=3)
     other = Watched(root, "bank", "cccccccccccc", rows_files=True)
-    other.record(START, 200, seed=4)
+    for path in other.record(START, 200, seed=4):
+        rows_path(path).unlink()
+        path.write_bytes(b"\x00" * path.stat().st_size)  # the file of figures is used
     run(spark, root, tmp_path / "lake")
     compared(lake, [row for each in (first, late, other) for row in rows(each.written)])
     assert lake.view().counts()["duplicates"] == sum(

@@ -1,4 +1,4 @@
-"""The recorder writes the figures of each sealed segment as a Parquet file, if it can, and retention removes them."""
+"""The recorder writes the figures of each sealed segment to files next to it, and retention removes these files."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from qmon.recording.figure_rows.rows_file import read_rows_file
-from qmon.recording.read.recording_paths import list_segments, rows_path
+from qmon.recording.figure_rows.rows_file import read_rows
+from qmon.recording.read.recording_paths import figures_path, list_segments, paths_next_to, rows_path
 from qmon.recording.write.recorder import Recorder, write_rows_if_possible
 from qmon.recording.write.retention import apply_retention
 from tests.facts import wait_until
@@ -37,23 +37,23 @@ def test_each_sealed_segment_has_its_rows(tmp_path: Path) -> None:
     segments, polls = recorded(tmp_path), 0
     assert len(segments) == 2
     for path in segments:
-        rows = read_rows_file(path, path.stat().st_size, str(path))
+        rows = read_rows(path, path.stat().st_size, str(path))
         assert rows is not None
-        polls += rows["kind"].to_pylist().count("poll")
-        assert set(rows["target"].to_pylist()) == {"orders"}
+        polls += rows["poll"].num_rows
+        assert {name for table in rows.values() for name in table["target"].to_pylist()} == {"orders"}
     assert polls == 20
     assert {path.name for path in segments[0].parent.iterdir()} == {
-        each.name for path in segments for each in (path, rows_path(path))
+        each.name for path in segments for each in (path, *paths_next_to(path))
     }
 
 
 def test_retention_counts_and_removes_them(tmp_path: Path) -> None:
     old, new = recorded(tmp_path)
-    size = sum(each.stat().st_size for each in (new, rows_path(new)))
+    size = sum(each.stat().st_size for each in (new, *paths_next_to(new)))
     kept = apply_retention(tmp_path, keep_s=None, max_bytes=size, now=HOUR)
     assert (kept.bytes, kept.removed) == (size, 1)
-    assert not old.exists() and not rows_path(old).exists()
-    assert new.exists() and rows_path(new).exists()
+    assert not any(each.exists() for each in (old, *paths_next_to(old)))
+    assert all(each.exists() for each in (new, *paths_next_to(new)))
 
 
 def test_without_pyarrow_there_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,7 +63,9 @@ def test_without_pyarrow_there_are_none(tmp_path: Path, monkeypatch: pytest.Monk
         return None if name == "pyarrow" else real(name, package)
 
     monkeypatch.setattr(importlib.util, "find_spec", without_pyarrow)
-    assert [rows_path(path).exists() for path in recorded(tmp_path)] == [False, False]
+    segments = recorded(tmp_path)
+    assert [rows_path(path).exists() for path in segments] == [False, False]
+    assert [figures_path(path).exists() for path in segments] == [True, True]
 
 
 def test_a_file_that_cannot_be_written_does_not_stop_the_recorder(

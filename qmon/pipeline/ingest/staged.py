@@ -22,7 +22,7 @@ from qmon.pipeline.rollup.minute_sums import HOUR_S, LONGEST_FLOW_S, add_up_minu
 from qmon.pipeline.rollup.rollups import period_start
 from qmon.recording.figure_rows.line_rows import rows_from_segment
 from qmon.recording.figure_rows.row_schema import PARTITIONS, bucket_for
-from qmon.recording.figure_rows.rows_file import read_rows_file
+from qmon.recording.figure_rows.rows_file import read_rows
 from qmon.recording.figure_rows.segment_lines import target_from_path
 
 _FOLDER = "_staged"
@@ -64,8 +64,8 @@ class StagedBatch:
 def stage_segments(storage: Storage, segments: Mapping[str, int], stamp: str) -> StagedBatch:
     """Write the rows of segments to the staging folder. ``segments``: full path and size in bytes of each segment.
 
-    If the lake and a segment are on this machine, the rows are copied from the Parquet file that the recorder wrote.
-    Without a usable file, the segment is decoded on the executors.
+    If the lake and a segment are on this machine, the rows are copied from the files that the recorder wrote next to
+    the segment. Without a usable file, the segment is decoded on the executors.
     """
     here = storage.local_folder()
     near = {path: size for path, size in segments.items() if here is not None and path.startswith("file:")}
@@ -189,13 +189,13 @@ def _minute_rows(samples: pa.Table) -> pa.RecordBatch:
 
 
 def stage_rows_files(segments: Mapping[str, int], folder: Path) -> list[str]:
-    """Write the rows of segments that have a usable Parquet file to a folder, in the layout of Spark's partitions.
+    """Write the rows of segments that have a usable file next to them to a folder, in the layout of Spark's partitions.
 
     Returns the other segments. ``segments``: full path of each segment on this machine, and its size in bytes.
     """
     writer, others = _PartitionedWriter(folder), list[str]()
     for path, size in segments.items():
-        kinds = read_rows_file(Path(path.removeprefix("file:")), size, path)
+        kinds = read_rows(Path(path.removeprefix("file:")), size, path)
         if kinds is None:
             others.append(path)
             continue

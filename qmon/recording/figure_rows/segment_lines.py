@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 from urllib.parse import unquote
 
 from qmon.recording.format.frames import (
+    FIGURE_KINDS,
     FRAME_MAGIC,
     Damaged,
     check_numbers,
@@ -20,8 +20,6 @@ from qmon.recording.format.frames import (
     parse_json,
 )
 from qmon.texts import Text
-
-_LINE_KINDS: Final = frozenset({"figures", "operation", "session"})
 
 
 class BadLineText(Text):
@@ -72,7 +70,7 @@ def parse_segment(path: str, content: bytes) -> Iterator[SegmentLine]:
             kind = line_kind(text, begin, end)
             if not kind:
                 yield SegmentLine(place, session, "", text[begin:end], BadLineText.NOT_A_LINE.render())
-            elif kind in _LINE_KINDS:
+            elif kind in FIGURE_KINDS:
                 line = text[begin:end]
                 try:
                     check_numbers(line)

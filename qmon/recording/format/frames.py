@@ -37,6 +37,9 @@ FORMAT_VERSION: Final = 1
 OPEN_PREFIX: Final = "_"
 SEGMENT_SUFFIX: Final = ".jsonl.zst"
 
+# The kinds of lines that the pipeline needs.
+FIGURE_KINDS: Final = frozenset({"session", "figures", "operation"})
+
 # The first bytes of each frame.
 FRAME_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 _LOCATOR: Final = struct.Struct("<IIQ")
@@ -115,13 +118,13 @@ def inflate_frame(data: bytes | memoryview, *, allow_partial: bool = False) -> t
     return b"".join(parts), 0
 
 
-def locator_bytes(index_offset: int) -> bytes:
-    """Return the last bytes of a sealed file: a skippable frame with the offset of the index."""
-    return _LOCATOR.pack(_SKIPPABLE_MAGIC, LOCATOR_BYTES - 8, index_offset)
+def locator_bytes(number: int) -> bytes:
+    """Return the last bytes of a file: a skippable frame with a number. In a segment, this is the index's offset."""
+    return _LOCATOR.pack(_SKIPPABLE_MAGIC, LOCATOR_BYTES - 8, number)
 
 
 def parse_locator(tail: bytes | memoryview) -> int | None:
-    """Return the offset of the index from the last bytes of a file, or ``None`` if these bytes are not a locator."""
+    """Return the number of ``locator_bytes`` from the last bytes of a file, or ``None`` if they are not a locator."""
     if len(tail) < LOCATOR_BYTES:
         return None
     magic, size, offset = _LOCATOR.unpack(tail[-LOCATOR_BYTES:])

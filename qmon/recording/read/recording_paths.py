@@ -24,8 +24,9 @@ _SAFE: Final = re.compile(r"[A-Za-z0-9._-]")
 _STEM: Final = re.compile(r"(\d{8}T\d{6}Z)-([0-9a-f]{12})-(\d{4,})")
 _LONGEST: Final = 200
 
-# Suffix of the Parquet file next to a sealed segment. The file is optional.
+# Suffixes of the files next to a sealed segment. These files are optional.
 ROWS_SUFFIX: Final = ".figures.parquet"
+FIGURES_SUFFIX: Final = ".figures.zst"
 
 # A segment covers at most one hour (UTC).
 SEGMENT_S: Final = 3600.0
@@ -93,6 +94,16 @@ def list_segments(root: Path, *, unsealed: bool = True) -> list[Path]:
 def rows_path(segment: Path) -> Path:
     """Return the path of the Parquet file with the rows of a sealed segment."""
     return segment.with_name(segment.name.removesuffix(SEGMENT_SUFFIX) + ROWS_SUFFIX)
+
+
+def figures_path(segment: Path) -> Path:
+    """Return the path of the file with the lines about figures of a sealed segment."""
+    return segment.with_name(segment.name.removesuffix(SEGMENT_SUFFIX) + FIGURES_SUFFIX)
+
+
+def paths_next_to(segment: Path) -> tuple[Path, Path]:
+    """Return the paths of the optional files of a sealed segment."""
+    return rows_path(segment), figures_path(segment)
 
 
 def sealed_path(path: Path) -> Path:

@@ -119,7 +119,7 @@ class Recorder:
         redact: applies the configured redaction to statements and payloads.
         record_payloads: also record payloads and last errors of messages.
         environment: the target's environment, such as ``prod``.
-        rows_files: also write a Parquet file for each sealed segment, if pyarrow is installed. Needs 100 MB of memory.
+        rows_files: also write a Parquet file for each sealed segment, if pyarrow is installed. Needs 250 MB.
         clock: seconds since the epoch.
 
     Before it records, it seals the segments that a killed recorder left open. Raises ``BadInput`` if the folder is not

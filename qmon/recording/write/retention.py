@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from qmon.errors import BadInput
-from qmon.recording.read.recording_paths import SEGMENT_S, is_open, list_segments, rows_path, segment_start
+from qmon.recording.read.recording_paths import SEGMENT_S, is_open, list_segments, paths_next_to, segment_start
 from qmon.texts import Text
 
 
@@ -86,7 +86,7 @@ def apply_retention(root: Path, *, keep_s: float | None, max_bytes: int | None, 
     more would fill the disk.
     """
     paths = list_segments(root)
-    sizes = {path: _file_size(path) + _file_size(rows_path(path)) for path in paths}
+    sizes = {path: sum(map(_file_size, (path, *paths_next_to(path)))) for path in paths}
     total, removed, unread = sum(sizes.values()), 0, 0
     marks = read_lake_marks(root)
     lakes: set[LakeMark] = set()
@@ -119,7 +119,8 @@ def apply_retention(root: Path, *, keep_s: float | None, max_bytes: int | None, 
 
 def _delete_segment(path: Path) -> None:
     path.unlink(missing_ok=True)
-    rows_path(path).unlink(missing_ok=True)
+    for each in paths_next_to(path):
+        each.unlink(missing_ok=True)
     with contextlib.suppress(OSError):  # fails while the folder contains other segments
         path.parent.rmdir()
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from qmon.model.snapshot import Snapshot
+from qmon.recording.figures_file import FiguresFile
 from qmon.recording.format.codec import Cover, encode
-from qmon.recording.format.frames import OPEN_PREFIX, SEGMENT_SUFFIX
+from qmon.recording.format.frames import FIGURE_KINDS, OPEN_PREFIX, SEGMENT_SUFFIX
 from qmon.recording.format.records import (
     KIND_BY_TYPE,
     End,
@@ -23,9 +26,13 @@ from qmon.recording.read import recording_paths
 from qmon.recording.read.segment_reader import mark_for
 from qmon.recording.write.segment_writer import FRAME_S, SEGMENT_BYTES, SegmentWriter
 
+_LOG: Final = logging.getLogger(__name__)
+
 
 class RollingWriter:
-    """Writes the lines of one recorder. Not thread-safe. Every method raises ``CannotWrite`` if the disk fails.
+    """Writes the lines of one recorder, and the file of figures of each segment. Not thread-safe.
+
+    Every method raises ``CannotWrite`` if the disk fails.
 
     Args:
         root: the folder of all recordings.
@@ -53,6 +60,7 @@ class RollingWriter:
         self._began_at = 0.0
         self._sealed_bytes = 0
         self._writer: SegmentWriter | None = None
+        self._figures: FiguresFile | None = None
         self._marks: list[Mark] = []
         self._lines: list[bytes] = []
 
@@ -66,7 +74,8 @@ class RollingWriter:
         self._segments += 1
         folder = recording_paths.segment_folder(self._root, self.session.target, at)
         name = recording_paths.segment_stem(at, self.recorder, self._segments) + SEGMENT_SUFFIX
-        self.begin_segment(SegmentWriter(folder / f"{OPEN_PREFIX}{name}", folder / name), at, verdicts)
+        writer, self._figures = SegmentWriter(folder / f"{OPEN_PREFIX}{name}", folder / name), FiguresFile()
+        self.begin_segment(writer, at, verdicts)
 
     def begin_segment(self, writer: SegmentWriter, at: float, verdicts: Iterable[VerdictsLine] = ()) -> None:
         """Write the following lines to this new segment."""
@@ -110,6 +119,8 @@ class RollingWriter:
         """Add a line from another recording, with the recorder id and the next line number of this writer."""
         self._number += 1
         self._lines.append(encode_line(replace(parsed, recorder=self.recorder, number=self._number)))
+        if self._figures is not None and parsed.kind in FIGURE_KINDS:
+            self._figures.add_line(self._lines[-1])
         if (mark := mark_for(parsed)) is not None:
             self._marks.append(mark)
 
@@ -133,6 +144,11 @@ class RollingWriter:
         sealed = writer.seal(encode_line(Line(self.recorder, self._number, at, "index", encode(index))))
         self._sealed_bytes += writer.bytes
         self._writer = None
+        if self._figures is not None:
+            try:
+                self._figures.write(sealed)
+            except OSError as problem:  # the pipeline then reads the segment
+                _LOG.warning("cannot write the figures of %s: %s", sealed, problem)
         if self._on_sealed is not None:
             self._on_sealed(sealed)
 
