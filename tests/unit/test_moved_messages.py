@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from qmon.model.probe_constants import COUNT_LIMIT
 from qmon.model.reasons import Reason
-from qmon.model.samples.polled_samples import HeadSample
+from qmon.model.samples.polled_samples import HeadSample, ProgressSample
 from qmon.model.snapshot import QueueSamples
 from qmon.model.view import QueueView
 from qmon.monitor.state.target_history import TargetHistory
-from tests.unit.polls import COUNTERS, fifo, moved, poll
+from tests.unit.polls import COUNTERS, STATUS, fifo, moved, poll
 
 EMPTY = replace(COUNTERS, counted=True)
 
@@ -69,3 +69,13 @@ def test_counters_count_from_the_first_poll_on() -> None:
     unknown = fifo(EMPTY, 5, head=None, last_id=5)
     popped = fifo(moved(EMPTY, 0, 4), 1, head=HeadSample("5", 1.1, 1), last_id=5)
     assert _views(unknown, popped)[-1].pop_rate.value == 4
+
+
+def test_rows_that_pass_between_two_polls_contradict_counters_that_stand_still() -> None:
+    """All of them, the first of a table, were pushed and popped within one turn of a target with many queues."""
+    empty = fifo(EMPTY, 0, head=HeadSample(None, None, 0), last_id=None)
+    views = _views(empty, empty, replace(empty, last_id=3))
+    assert [view.pop_rate.reason for view in views[1:]] == ["", Reason.COUNTERS_STAND_STILL]
+    idle = replace(empty, layout=STATUS, last_id=9, progress=ProgressSample(2, 0, 0, None))
+    views = _views(idle, idle, replace(idle, progress=ProgressSample(3, 0, 0, None)))
+    assert [view.pop_rate.reason for view in views[1:]] == ["", Reason.COUNTERS_STAND_STILL]

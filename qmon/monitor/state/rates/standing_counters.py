@@ -98,7 +98,7 @@ class StandingCounters:
         self._added.record_total(counters.inserted + updated, at, moved=_has_grown(before, samples, replaced=left))
         # Rows were added without being counted, so other rows may also have left without being counted.
         hidden = self._added.seen_at is not None and _issued_more_than_grew(before, samples)
-        gone = through or left or hidden or _has_shrunk(before, samples)
+        gone = through or left or hidden or _has_shrunk(before, samples) or _are_more_in_progress(before, samples)
         if flow is not None and flow.popped is not None:
             self._popped += flow.popped
             self._left.record_total(self._popped, at, moved=gone)
@@ -159,11 +159,19 @@ def _has_head_left(before: QueueSamples | None, samples: QueueSamples) -> bool:
     return then is not None and now is not None and now > then
 
 
+def _are_more_in_progress(before: QueueSamples | None, samples: QueueSamples) -> bool:
+    """Return whether more rows are in progress than before, so that some were popped."""
+    if before is None or before.progress is None or samples.progress is None:
+        return False
+    return samples.progress.in_progress > before.progress.in_progress
+
+
 def _has_passed_through(before: QueueSamples | None, samples: QueueSamples) -> bool:
     """Return whether ids were issued although no row was ready at either poll.
 
-    Ids are also issued for rows that are never inserted, so this proves nothing while rows are ready.
+    Ids are also issued for rows that are never inserted, so this proves nothing while rows are ready. A sequence that
+    has issued nothing yet has no last id.
     """
-    if before is None or before.last_id is None or samples.last_id is None:
+    if before is None or samples.last_id is None or ready_rows(before) != 0 or ready_rows(samples) != 0:
         return False
-    return samples.last_id > before.last_id and ready_rows(before) == 0 and ready_rows(samples) == 0
+    return before.last_id is None or samples.last_id > before.last_id
