@@ -27,10 +27,12 @@ from qmon.model.operation_records import Choice, OperationResult, OperationState
 from qmon.operate.operator import Operator
 from qmon.operate.run.batches import BatchWork
 from qmon.operate.run.prepared_action import PreparedAction
+from qmon.operate.run.running_operation import RunningOperationText
 from qmon.operate.run.table_identity import TableChanged
 from tests.contract.hostile_tables import CHANGES, HELD, KEYED, ROLE, Drawn
 from tests.contract.operating import YES, desk_at
 from tests.facts import connected, query, wait_until
+from tests.wordings import has
 
 Message = dict[str, Any]
 # A program is killed at one of its first `_CALLS` calls to the server.
@@ -302,7 +304,7 @@ class Hostile:
         all_told = result.done + result.skipped + result.changed + result.refused
         if result.done != touched or all_told != prepared.plan.count:
             self._wrong([str(result)], f"was told of {touched}")
-        if result.refused and not any("refused" in note for note in result.notes):
+        if result.refused and not any(has(note, RunningOperationText.REFUSED) for note in result.notes):
             self._wrong([str(result)], "refused without a reason")
 
     def _wrong(self, which: list[str], why: str) -> None:

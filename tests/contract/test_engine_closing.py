@@ -9,8 +9,10 @@ import threading
 import pytest
 
 from qmon.engines.base import Connection
+from qmon.engines.driver_calls import DriverCallText
 from qmon.errors import ConnectionLost, StatementStopped
 from tests.contract.engines import open_target, sql
+from tests.wordings import pattern
 
 
 def test_closing_waits_for_a_cancel_under_way(database: str) -> None:
@@ -33,5 +35,5 @@ def test_closing_waits_for_a_cancel_under_way(database: str) -> None:
         closed.set()
         for thread in threads:
             thread.join(120)
-        with pytest.raises(ConnectionLost, match="closed"):
+        with pytest.raises(ConnectionLost, match=pattern(DriverCallText.CLOSED)):
             connection.fetch(sql("SELECT 1 AS alive", "alive"))
