@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from qmon.cli.library_page import LibraryPageText, LibraryVerb
 from qmon.libraries.library_catalog import all_libraries
 from tests.cli.calling import call
 
@@ -24,9 +25,9 @@ def test_each_has_a_page_with_its_tables_its_states_and_its_documentation(name: 
 
 def test_conditions_are_told_in_words() -> None:
     text = call("help", "graphile-worker").stdout
-    assert "queues         by _private_tasks.identifier (by task_id)" in text
+    assert LibraryPageText.BY_COLUMN.render(column="_private_tasks.identifier (by task_id)") in text
     assert "dead: locked_at is NULL and attempts >= max_attempts" in text
     assert "and there is no row of _private_job_queues whose id is job_queue_id where locked_at is set" in text
-    assert "requeue dead messages" in text
+    assert LibraryVerb.REQUEUE_DEAD in text
     assert "seconds since 1970" in call("help", "laravel").stdout
     assert "whose worker" not in call("help", "river").stdout

@@ -35,6 +35,7 @@ from qmon.cli.commands.status import StatusText
 from qmon.cli.console import ConsoleText
 from qmon.cli.guesses import GuessText
 from qmon.cli.init_questions import AnswerText, QuestionText
+from qmon.cli.library_page import LibraryPageText, LibraryVerb
 from qmon.cli.signals import SignalText
 from qmon.cli.target_prompt import PromptText
 from qmon.cli.target_session import SessionText
@@ -749,6 +750,83 @@ WORDINGS: Final[Wordings] = {
         {"queue": "orders", "nearest": "; did you mean orders?"},
         "there is no queue 'orders' here; did you mean orders?",
     ),
+    LibraryPageText.TITLE: ({"library": "River", "engine": "PostgreSQL"}, "River on PostgreSQL"),
+    LibraryPageText.DOCUMENTATION: (
+        {"url": "https://riverqueue.com/docs"},
+        "  documentation  https://riverqueue.com/docs",
+    ),
+    LibraryPageText.TESTED: ({"version": "0.14"}, "  tested with    0.14"),
+    LibraryPageText.PREFIX: ({"prefixes": "river_ or none"}, "  table prefix   river_ or none"),
+    LibraryPageText.RECOGNIZED: (
+        {"table": "river_job", "columns": "id bigint, state text"},
+        "  recognized by  river_job: id bigint, state text",
+    ),
+    LibraryPageText.RECOGNIZED_BY_COLUMNS: (
+        {"columns": "id bigint, state text"},
+        "  recognized by  the columns of any table: id bigint, state text",
+    ),
+    LibraryPageText.OTHERS: ({"tables": "river_leader, river_queue"}, "  not queues     river_leader, river_queue"),
+    LibraryPageText.ACTIONS: ({"actions": "purge, pause consumers"}, "  actions        purge, pause consumers"),
+    LibraryPageText.NO_ACTIONS: ({}, "none, qmon only watches it"),
+    LibraryPageText.MESSAGES_OF_SUCH: (
+        {"columns": "id bigint, state text"},
+        "  messages       rows of such a table, identified by id bigint, state text",
+    ),
+    LibraryPageText.MESSAGES: (
+        {"table": "river_job", "column": "queue"},
+        "  messages       rows of river_job, identified by queue",
+    ),
+    LibraryPageText.LIKE_DESIGN: (
+        {"design": "fifo", "essence": "ordered by identity"},
+        "  queues         one per table, like the design fifo: ordered by identity",
+    ),
+    LibraryPageText.ONE_PER_TABLE: ({}, "  queues         one per table"),
+    LibraryPageText.BY_COLUMN: ({"column": "queue"}, "  queues         by queue"),
+    LibraryPageText.DELETED: ({}, "    in_progress: rows deleted by an open transaction"),
+    LibraryPageText.ALL_OTHERS: ({}, "    ready: all other rows"),
+    LibraryPageText.DUE: (
+        {"column": "queue"},
+        "    ready: all other rows that are due by queue; rows due later are scheduled",
+    ),
+    LibraryPageText.STATE: (
+        {
+            "state": "retryable",
+            "kind": " (scheduled)",
+            "condition": "state is running",
+            "since": "; since attempted_at",
+        },
+        "    retryable (scheduled): state is running; since attempted_at",
+    ),
+    LibraryPageText.SINCE: ({"column": "queue"}, "; since queue"),
+    LibraryPageText.IN_PROGRESS_FOR: ({"duration": "1h"}, "in progress for 1h"),
+    LibraryPageText.STUCK: ({"condition": "state is running"}, "  stuck          state is running"),
+    LibraryPageText.DEAD_WORKER: ({"condition": "state is running"}, "  dead worker    state is running"),
+    LibraryPageText.WORKER: ({"column": "queue"}, "  worker         queue"),
+    LibraryPageText.LIVE_WORKERS: (
+        {"table": "river_job", "condition": "state is running"},
+        "  live workers   river_job: state is running",
+    ),
+    LibraryPageText.STEP: (
+        {"step": "push", "table": "river_job", "at": ", by the time created_at", "condition": ": state is running"},
+        "  push           a row of river_job, by the time created_at: state is running",
+    ),
+    LibraryPageText.AT: ({"column": "queue"}, ", by the time queue"),
+    LibraryPageText.CONDITION: ({"condition": "state is running"}, ": state is running"),
+    LibraryPageText.SERVER_RATES: ({}, "  rates          the server's counters of the table"),
+    LibraryPageText.SERVER_RATES_OF_ONE: (
+        {},
+        "  rates          the server's counters of the table, if it contains only one queue",
+    ),
+    LibraryPageText.NO_RATES: ({}, "  rates          none, because the tables do not record pushes and pops"),
+    LibraryPageText.TIMES: ({"zone": "with a zone, or UTC"}, "  times          with a zone, or UTC"),
+    LibraryPageText.ANY_ZONE: ({}, "with a zone, or UTC"),
+    LibraryVerb.REQUEUE_STUCK: ({}, "requeue stuck messages"),
+    LibraryVerb.REQUEUE_DEAD: ({}, "requeue dead messages"),
+    LibraryVerb.REQUEUE: ({}, "requeue"),
+    LibraryVerb.PURGE: ({}, "purge"),
+    LibraryVerb.PAUSE: ({}, "pause consumers"),
+    LibraryVerb.RESUME: ({}, "resume consumers"),
+    LibraryVerb.GATE: ({}, "pause producers with a gate"),
 }
 
 
