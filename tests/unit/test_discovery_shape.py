@@ -235,9 +235,9 @@ def test_what_the_values_of_a_state_column_say(
     [
         ("ready", "new pending queued waiting available"),
         ("scheduled", "scheduled retry retrying retryable sleeping delayed"),
-        ("in_progress", "processing running active claimed locked picked taken"),
+        ("in_progress", "processing running active claimed locked picked taken aborting cancelling stopping"),
         ("blocked", "blocked suspended awaiting on_hold paused"),
-        ("dead", "dead failed error expired killed abandoned discarded Timed-Out"),
+        ("dead", "dead failed error expired killed abandoned discarded crashed Timed-Out"),
         ("done", "done completed succeeded consumed cancelled canceled archived skipped"),
     ],
 )

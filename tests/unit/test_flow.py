@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.model.layout.layout import Layout, StateColumn, TableName
-from qmon.model.rates.committed_rows import Shares, committed_work, update_shares
+from qmon.model.layout.layout import GroupPart, Layout, StateColumn, TableName
+from qmon.model.rates.committed_rows import CommittedWork, Shares, committed_work, update_shares
 from qmon.model.rates.flow import ReadSkew, pops_in_transaction, ring_flow, ring_ready, steps_flow, table_flow
 from qmon.model.samples.group_samples import StepTotals
 from qmon.model.samples.polled_samples import CounterSample, RingSample
@@ -243,3 +243,22 @@ def test_a_push_between_two_reads_of_a_poll_is_no_pop_in_the_next_poll() -> None
 def test_messages_that_are_given_back_hide_pops_of_two_polls_only() -> None:
     skew = ReadSkew()
     assert [skew.correct(popped) for popped in (-100.0, 4.0, 4.0, 4.0)] == [0, 0, 0, 4]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "popped", "completed"),
+    [
+        (("ready", "scheduled"), 3, None),  # a pop deletes its row
+        (("ready", "done"), 8, None),  # a pop updates its row
+        (("ready", "in_progress"), 8, 3),  # a pop updates its row, and a completion deletes it
+        (("ready", "in_progress", "done"), 6, 2),  # a pop and a completion update their row
+    ],
+)
+def test_counters_of_a_group_mean_what_its_states_say(
+    kinds: tuple[str, ...], popped: float, completed: float | None
+) -> None:
+    group = Layout("q", "states", T, id="id", part=GroupPart("q", kinds=kinds))
+    work = CommittedWork(inserted=10.0, updated=8.0, deleted=3.0, exact=True)
+    change = None if "in_progress" not in kinds else 5 if "done" not in kinds else 4
+    flow = table_flow(work, group, change, None)
+    assert (flow.pushed, flow.popped, flow.completed) == (10, popped, completed)

@@ -89,8 +89,10 @@ def table_flow(
 
 def _flow_without_progress(work: CommittedWork, layout: Layout) -> Flow:
     """Return the messages moved on a table whose rows are not marked as in progress or whose mark is unknown."""
-    if layout.deletes_on_pop or layout.state is None:
+    if layout.deletes_on_pop or (layout.state is None and completes_by_delete(layout)):
         return Flow(work.inserted, work.deleted, None, work.inserted - work.deleted)
+    if layout.state is None:
+        return Flow(work.inserted, work.updated, None, work.inserted - work.updated)
     if layout.state.learnt and layout.traits.completes:
         return Flow(work.inserted, None, None, None)  # an update may be a pop or a completion
     return Flow(work.inserted, work.updated, None, work.inserted - work.updated)
@@ -104,7 +106,7 @@ def moves_of_state(work: CommittedWork, layout: Layout) -> float | None:
     qmon does not know the mark.
     """
     state = layout.state
-    if layout.deletes_on_pop or (state is None and layout.part is None):
+    if layout.deletes_on_pop or (state is None and (layout.part is None or "in_progress" not in layout.part.kinds)):
         return None
     if state is not None and state.in_progress is None:
         return None

@@ -70,7 +70,8 @@ _NAMES: Final[dict[ColumnRole, str]] = {
     " unprocessed isunprocessed",
     "started_at": "startedat starttime startedtime started lockedat lockedon locktime lockedtime pickedat pickedupat"
     " dequeuedat claimedat attemptedat processingstarted processingstartedat processingsince processstart"
-    " inprogresssince reservedat takenat acquiredat runningsince fetchedat leasedat pickedup poppedat",
+    " inprogresssince reservedat takenat acquiredat runningsince fetchedat leasedat pickedup poppedat"
+    " begunat beganat activatedat",
     "finished_at": "finishedat completedat processedat doneat endedat succeededat handledat consumedat sentat"
     " deliveredat publishedat dispatchedat finishedon completedon processedon senton publishedon",
     "failed_at": "failedat deadat discardedat rejectedat deadletteredat failedon",
@@ -79,7 +80,8 @@ _NAMES: Final[dict[ColumnRole, str]] = {
     " submittedat receivedat occurredat occurredon pushedat time timestamp ts",
     "due_at": "dueat duetime due duedate runat runafter scheduledat scheduleat scheduledfor scheduledtime availableat"
     " availablefrom visibleat visibletime vt notbefore nextattemptat nextattempt nextretryat nextrunat retryat"
-    " processafter executeat executeafter startafter deliverat deliverafter sendat sendafter eta",
+    " processafter executeat executeafter startafter deliverat deliverafter sendat sendafter eta nextrun"
+    " nextruntime nexttry nexttryat delayuntil delayeduntil waituntil scheduled delayed",
     "lease": "leaseuntil leaseexpiresat leaseexpiry leasedeadline lockeduntil lockexpiresat lockexpiry reserveduntil"
     " claimeduntil visibilitydeadline visibilitytimeout visibleafter",
     "heartbeat": "heartbeat heartbeatat lastheartbeat lastheartbeatat lastseen lastseenat",
@@ -133,14 +135,15 @@ _ORDERED: Final = {role: tuple(names.split()) for role, names in _NAMES.items()}
 # The words for each state, the most common first.
 _STATES: Final = {
     "ready": "ready new pending queued waiting wait available enqueued open todo created unprocessed idle submitted"
-    " init initial r q n p",
+    " notstarted unstarted requested init initial r q n p",
     "scheduled": "scheduled retryable retry retrying sleeping delayed deferred postponed snoozed",
     "in_progress": "inprogress processing running working executing started locked active claimed taken picked pickedup"
-    " reserved busy assigned dequeued leased inflight doing handling sending i",
+    " reserved busy assigned dequeued leased inflight doing handling sending aborting cancelling canceling stopping i",
     "done": "done completed complete finished processed succeeded success successful sent closed handled consumed"
-    " delivered acknowledged archived cancelled canceled aborted skipped ignored revoked ok d",
+    " delivered acknowledged archived cancelled canceled aborted skipped ignored revoked finalized resolved fulfilled"
+    " ok d",
     "dead": "dead failed failure error errored poison poisoned discarded deadletter deadlettered rejected"
-    " abandoned expired killed timedout timeout buried terminated f e",
+    " abandoned expired killed timedout timeout buried terminated crashed exhausted permanentlyfailed f e",
     "blocked": "blocked suspended onhold held hold paused awaiting",
 }
 # Words for done messages that some applications use for messages in progress.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -174,10 +174,6 @@ def states_by_values(
             states.append(state if since is None else state | {"since": since})
     told = "; ".join(f"{kind.replace('_', ' ')}: {', '.join(map(str, each))}" for kind, each in words.items())
     entry = _queue_entry(details, layout, states, may_be_overdue="in_progress" in words) | values
-    deletes = details.activity is not None and details.activity.rows_are_deleted
-    # If a completion deletes or updates its row, the server's counters show the flow. The numbers of rows are better.
-    stays = {"in_progress", "done"} <= words.keys() and not _is_numbered(details, layout.id)
-    entry |= {"counters": True} if stays or (deletes and "done" not in words) else {}
     means = [StateListText.MEANINGS.render(column=column, meanings=told)]
     return entry, "; ".join((*means, *(() if other_queues is None else other_queues.describe())))
 
@@ -270,10 +266,23 @@ def _queue_entry(details: TableDetails, layout: Layout, states: Sequence[Toml], 
     entry: Toml = {"name": layout.queue, "table": table_to_text(layout.table), "id": layout.id, "state": list(states)}
     lease = column_for_role("lease", _name_type_pairs(details, nullable=True))
     entry |= {"overdue": {lease: {"past": True}}} if lease and may_be_overdue else {}
+    kinds = {str(state.get("kind", state["name"])) for state in states}
+    entry |= {"counters": True} if _counters_show_flow(details, layout, kinds) else {}
     columns = _name_type_pairs(details)
     shown = {"owner": column_for_role("owner_name", columns), "attempts": layout.attempts, "payload": layout.payload}
     shown["error"] = column_for_role("error", columns)
     return entry | {key: column for key, column in shown.items() if column is not None}
+
+
+def _counters_show_flow(details: TableDetails, layout: Layout, kinds: Collection[str]) -> bool:
+    """Return whether the server's counters show pops and ends, because each of them updates or deletes its row.
+
+    If done messages stay, the numbers of the rows show pushes better than the counters.
+    """
+    if "in_progress" not in kinds:
+        return False
+    deletes = details.activity is not None and details.activity.rows_are_deleted
+    return not _is_numbered(details, layout.id) if "done" in kinds else deletes
 
 
 def _name_type_pairs(details: TableDetails, *, nullable: bool = False) -> list[tuple[str, str]]:
