@@ -47,7 +47,7 @@ class Case:
     ``priority``: the table gets an indexed column of this name, with the value 1 in every pushed message.
     ``error``: the table gets a column of this name for the last error of a message.
     ``max_attempts``: pops after which a failed message is dead; ``None``: the default of the design.
-    ``alone``: it disturbs the polls of other queues or takes much time, so it runs on a server of its own.
+    ``alone``: it affects other queues or takes much time, so it runs on a server of its own.
     ``configured``: the queue is also in the user's configuration.
     ``patient``: its readings cover minutes, so a machine with other work does not change its outcome.
     """

@@ -236,6 +236,7 @@ class Laboratory:
         outcome = self.one(case)
         if not outcome.faults or not again:
             return outcome
+        print(f"{case.cause} runs again: {'; '.join(outcome.faults)}")
         self.settle(case)
         return self.one(case)
 

@@ -162,19 +162,28 @@ class Runner:
         """
         if not known or self._try_batch(known, results, timed, clock, known=True):
             return []
-        problem = self._batch_problem
-        if not isinstance(problem, LockTimeout):
+        if not isinstance(self._batch_problem, LockTimeout):
             return known
-        self.trips += 1
-        locked = frozenset(self._find_locked({each.queue for each in known}))
-        for each in known:
-            if each.queue in locked:
-                self._record_failure(each, problem)
-        free = [each for each in known if each.queue not in locked]
-        if not free or (locked and self._try_batch(free, results, timed, clock, known=True)):
+        free = self._leave_out_locked(known)
+        if not free or (len(free) < len(known) and self._try_batch(free, results, timed, clock, known=True)):
             return []
         target, queues = ([each for each in free if bool(each.queue) is own] for own in (False, True))
         return target if queues and self._try_batch(queues, results, timed, clock, known=True) else free
+
+    def _leave_out_locked(self, statements: Sequence[ProbeStatement]) -> list[ProbeStatement]:
+        """Record a failure of all statements of queues with locked tables. Return the other statements.
+
+        Without a lock timeout in the last batch that has failed, return all statements.
+        """
+        problem = self._batch_problem
+        if not isinstance(problem, LockTimeout):
+            return list(statements)
+        self.trips += 1
+        locked = frozenset(self._find_locked({each.queue for each in statements}))
+        for each in statements:
+            if each.queue in locked:
+                self._record_failure(each, problem)
+        return [each for each in statements if each.queue not in locked]
 
     def _run_unproven(
         self,
@@ -203,6 +212,8 @@ class Runner:
                 if self._try_batch(piece, results, timed, clock):
                     self._most = min(self._most * (1 if self._halving else 4), _TOGETHER)
                     left = rest
+                elif len(free := self._leave_out_locked(left)) < len(left):
+                    left = free
                 else:
                     self._most, self._halving = len(piece) // 2, True
                 continue
