@@ -31,7 +31,7 @@ def listed(watched: Watched, queue: str, listing: PageRequest) -> QueueView:
 
 def test_the_messages_of_each_state_are_listed_and_those_of_no_other_queue(library: Library, database: str) -> None:
     mails, invoices = QUEUES
-    library.push(database, mails, ["one", "two", "three"])
+    _, two, _ = library.push(database, mails, ["one", "two", "three"])
     library.push(database, mails, ["tomorrow", "as well"], due_in_s=86_400)
     library.push(database, invoices, ["another"])
     with watching(database) as watched:
@@ -51,3 +51,7 @@ def test_the_messages_of_each_state_are_listed_and_those_of_no_other_queue(libra
             assert [message.id for message in turned.messages or ()] == ids[::-1]
             every += ids
         assert len(set(every)) == 5
+        searched = listed(watched, name, PageRequest("ready", search="TWO"))
+        assert [message.id for message in searched.messages or ()] == [two.id.rpartition("/")[2]]
+        assert searched.page is not None
+        assert (searched.page.why, searched.page.next) == ("", None)

@@ -76,6 +76,8 @@ WORDINGS: Final[Wordings] = {
     ListText.NO_DUE_TIME: ({}, "this table has no column for the due time"),
     ListText.NO_PROGRESS: ({}, "the state column has no value for messages in progress"),
     ListText.NO_START_TIME: ({}, "no column for the start time"),
+    ListText.NO_SEARCH_OF_RING: ({}, "the messages of a ring cannot be searched"),
+    ListText.NO_TEXT: ({}, "no column for the message or its error"),
     ListText.NO_STATE: ({"state": "dead"}, "this table has no state for dead messages"),
     SampleText.AT_LEAST: ({"rows": "1,001 rows"}, "at least 1,001 rows"),
     SampleText.IN_UNKNOWN_STATE: ({"rows": "2 rows"}, "2 rows in no state that qmon knows"),

@@ -105,6 +105,30 @@ WORDINGS: Final[Wordings] = {
         {"message": "dead message", "count": "2,000"},
         "no dead message among these 2,000 rows; . continues",
     ),
+    ListsText.FOUND: (
+        {"shown": "3", "texts": "payloads and errors", "count": "812"},
+        "3 found in the payloads and errors of 812 rows",
+    ),
+    ListsText.FOUND_AND_MORE: (
+        {"shown": "3", "texts": "payloads", "count": "2,000"},
+        "3 found in the payloads of 2,000 rows; . searches on",
+    ),
+    ListsText.NOT_FOUND: (
+        {"message": "dead message", "count": "812"},
+        "no dead message with this text among these 812 rows",
+    ),
+    ListsText.NOT_FOUND_YET: (
+        {"message": "dead message", "count": "2,000"},
+        "no dead message with this text among these 2,000 rows; . searches on",
+    ),
+    ListsText.ONLY_READ: (
+        {"shown": "3", "count": "100", "characters": 200},
+        "3 of the 100 rows on this page match, payloads to 200 characters",
+    ),
+    ListsText.SEARCHES_READ_ROWS: (
+        {"why": "the messages of a ring cannot be searched"},
+        "only the rows on screen are searched: the messages of a ring cannot be searched",
+    ),
     ListsText.NONE_AMONG_FIRST: (
         {"message": "dead message", "count": "2,000"},
         "no dead message among these 2,000 rows; l lists all, page by page",
@@ -148,6 +172,7 @@ WORDINGS: Final[Wordings] = {
         {"messages": "100 of 12,431", "column": "age"},
         "100 of 12,431 · this page sorted by age",
     ),
+    QueueScreenText.FILTER_KEYS: ({}, "enter searches all messages of the list · !text excludes · esc clears"),
     QueueScreenText.GO_BACK: (
         {"why": "orders is no longer among the queues"},
         "orders is no longer among the queues; esc goes back to the overview",

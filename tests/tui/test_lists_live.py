@@ -134,3 +134,51 @@ async def test_messages_of_dead_owners_are_stuck_in_the_figure_the_list_and_the_
         assert d.text().count("▲ stuck") == 3
         await d.pilot.press("o")
         assert "stuck messages  3" in heading(d)
+
+
+async def test_enter_searches_payloads_and_errors_of_all_messages_on_the_server(database: str, tmp_path: Path) -> None:
+    query(
+        database,
+        TABLE + "ALTER TABLE public.jobs ADD COLUMN failure text;"
+        "INSERT INTO public.jobs (status, payload, failure) SELECT 'dead',"
+        " repeat('x', 400) || ' order ' || n, CASE WHEN n = 2900 THEN 'card declined' END"
+        " FROM generate_series(1, 3000) AS n",
+    )
+    layouts = [replace(layout(), state=StateColumn("status", "ready", "working", None, "dead"), error="failure")]
+    async with looking(database, tmp_path, layouts=layouts) as d:
+        await d.pilot.press("2", "L")
+        await d.until(lambda: len(keys(d)) == 100, "the dead messages")
+        await d.pilot.press("slash", *"order 1234")
+        only = ListsText.ONLY_READ.render(shown="0", count="100", characters=200)
+        await d.until(lambda: only in heading(d), "what the filter searches")
+        assert keys(d) == ()
+        await d.pilot.press("enter")
+        await d.until(lambda: keys(d) == ("1234",), "the message")
+        texts = "payloads and errors"
+        assert has(heading(d), ListsText.FOUND_AND_MORE, shown="1", texts=texts, count="2,000")
+        await d.pilot.press("escape")
+        await d.until(lambda: len(keys(d)) == 100, "all dead messages")
+
+        await d.pilot.press("slash", *"DECLINED", "enter")
+        await d.until(lambda: has(d.text(), ListsText.NOT_FOUND_YET, message="dead message", count="2,000"), "none yet")
+        await d.pilot.press("full_stop")
+        await d.until(lambda: keys(d) == ("2900",), "the message on the second page")
+        assert has(heading(d), ListsText.FOUND, shown="1", texts=texts)
+
+
+async def test_a_search_without_a_chosen_list_searches_the_list_on_screen(database: str, tmp_path: Path) -> None:
+    query(
+        database,
+        TABLE + "INSERT INTO public.jobs (status, started_at, payload) SELECT 'working', now(), 'order ' || n"
+        " FROM generate_series(1, 500) AS n",
+    )
+    async with looking(database, tmp_path) as d:
+        await d.pilot.press("2")
+        await d.until(lambda: keys(d), "messages in progress")
+        listed = len(keys(d))
+        await d.pilot.press("slash", *"order 499", "enter")
+        await d.until(lambda: keys(d) == ("499",), "the message")
+        await d.pilot.press("escape")
+        await d.until(lambda: len(keys(d)) == listed and "499" not in heading(d), "the list before the search")
+        await d.pilot.press("slash", *"!order", "enter")
+        await d.until(lambda: has(heading(d), ListsText.ONLY_READ, characters=200), "an exclusion is only a filter")

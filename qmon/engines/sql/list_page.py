@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from qmon.engines.base import Engine, Value
-from qmon.engines.sql.condition_sql import ROW_ALIAS
+from qmon.engines.sql.condition_sql import ROW_ALIAS, RowCondition, row_sql
 from qmon.model.layout.table_facts import Column
 from qmon.model.layout.time_zones import TimeColumn
 from qmon.model.samples.listing_samples import PagePosition
@@ -45,7 +45,7 @@ class NotNullTest:
     column: str
 
 
-RowTest = ColumnTest | TimeTest | NotNullTest
+RowTest = ColumnTest | TimeTest | NotNullTest | RowCondition
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +166,11 @@ def _test_text(test: RowTest, engine: Engine, bound: Bind) -> str:
         )
     if isinstance(test, NotNullTest):
         return f"{ROW_ALIAS}.{engine.quote((test.column,))} IS NOT NULL"
+    if isinstance(test, RowCondition):
+        text, values = row_sql(engine, test, "")
+        for value in values.values():
+            bound(value)
+        return text
     column = f"{ROW_ALIAS}.{engine.quote((test.column.name,))}"
     less = f"CAST({bound(test.less_s)} AS int)" if test.less_s else ""
     text = f"{column} {test.how} {engine.now_minus(test.column.zone, less)}"

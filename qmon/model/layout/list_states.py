@@ -25,6 +25,8 @@ class ListText(Text):
     NO_PROGRESS = "the state column has no value for messages in progress"
     NO_START_TIME = "no column for the start time"
     NO_STATE = "this table has no state for {state} messages"
+    NO_SEARCH_OF_RING = "the messages of a ring cannot be searched"
+    NO_TEXT = "no column for the message or its error"
 
 
 # States that may have a list, in the order in which messages pass through them.
@@ -92,3 +94,15 @@ def reason_without_list(layout: Layout, state: str) -> str:
     if state in ("blocked", "dead", "done") and (states is None or getattr(states, state) is None):
         return ListText.NO_STATE.render(state=state)
     return ""
+
+
+def searched_texts(layout: Layout) -> tuple[str, ...]:
+    """Return the parts of a message that a search of a list reads: ``payload``, ``error``."""
+    return tuple(name for name in ("payload", "error") if getattr(layout, name) is not None)
+
+
+def reason_without_search(layout: Layout) -> str:
+    """Return why the lists of this queue cannot be searched, or an empty text if they can."""
+    if layout.ring is not None:
+        return ListText.NO_SEARCH_OF_RING
+    return "" if searched_texts(layout) else ListText.NO_TEXT

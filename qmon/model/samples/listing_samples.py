@@ -41,11 +41,13 @@ class PageRequest:
         state: ready, scheduled, in_progress, stuck, dead or done; ``failed``: dead messages, and messages in other
             states that have a last error. This list has several states, so it is read newest first, in larger pages.
         after: where the page starts; ``None``: at the start of the list, or at the end if ``descending``.
+        search: only messages whose payload or last error contains this text, ignoring case; empty: all messages.
     """
 
     state: str
     after: PagePosition | None = None
     descending: bool = False
+    search: str = ""
 
 
 @dataclass(frozen=True, slots=True)

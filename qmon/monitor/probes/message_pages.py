@@ -17,7 +17,13 @@ from qmon.engines.sql.queries import Name
 from qmon.model.groups.conditions import AnyOf, Condition, IsNull
 from qmon.model.groups.group import ResolvedGroup
 from qmon.model.layout.layout import Layout
-from qmon.model.layout.list_states import FAILED, failed_states, reason_without_list, row_state
+from qmon.model.layout.list_states import (
+    FAILED,
+    failed_states,
+    reason_without_list,
+    reason_without_search,
+    row_state,
+)
 from qmon.model.layout.table_facts import Column, ListPath
 from qmon.model.samples.listing_samples import (
     FAILED_PAGE_SIZE,
@@ -31,6 +37,7 @@ from qmon.model.samples.listing_samples import (
 from qmon.model.samples.polled_samples import MessageSample
 from qmon.monitor.catalog.access_paths import IndexText
 from qmon.monitor.probes.message_diagnostics import with_text_payloads
+from qmon.monitor.probes.message_search import group_search_condition, search_condition
 from qmon.monitor.probes.probe_names import probe_names_for
 from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache
 from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
@@ -70,11 +77,16 @@ def _state_lists(layout: Layout, listing: PageRequest) -> tuple[_StateList, ...]
     return tuple(_StateList(state, size, state != "dead") for state in states)
 
 
+def _reason_without_page(layout: Layout, listing: PageRequest) -> str:
+    """Return why a page cannot be read, or an empty text if an index may make it possible."""
+    return reason_without_list(layout, listing.state) or (reason_without_search(layout) if listing.search else "")
+
+
 def statements_for_page(statements: StatementCache, probes: QueueProbes, listing: PageRequest) -> list[ProbeStatement]:
     """Return the statements that read a page; empty if no index gives the rows an order."""
     if probes.layout.ring is not None:
         return statements_for_ring_page(statements, probes, listing)
-    if reason_without_list(probes.layout, listing.state):
+    if _reason_without_page(probes.layout, listing):
         return []
     lists = _state_lists(probes.layout, listing)
     return [
@@ -91,7 +103,7 @@ def _state_statements(
     path = _list_path(spec, one.state)
     if path is None or reason_without_list(layout, one.state):
         return []
-    led, more = _state_tests(spec, one, path)
+    led, more = _state_tests(spec, one, path, listing.search)
     after = listing.after or _ready_start(probes, one.state, path, descending=listing.descending)
     rows = PageRows(path.column, led, more, layout.ids, listing.descending, after, path.then)
     since = layout.started_at if row_state(one.state) == "in_progress" else layout.enqueued_at
@@ -120,7 +132,7 @@ def _state_statements(
     }
     values: dict[str, Value] = {
         "state": row_state(one.state),
-        "walk": _scan_limit(layout, path, listing, one, more),
+        "walk": _scan_limit(spec, path, listing, one),
         "limit": one.size + 1,
     }
     return [statements.uncached_statement_for(SPLIT_PAGE_PROBE if split else PAGE_PROBE, values, names, layout.queue)]
@@ -131,7 +143,7 @@ def page_from_results(probes: QueueProbes, listing: PageRequest, results: Result
     if probes.layout.ring is not None:
         return ring_page_from_results(probes, listing, results)
     spec, layout = probes.spec, probes.layout
-    if why := reason_without_list(layout, listing.state):
+    if why := _reason_without_page(layout, listing):
         return (), PageSample(listing, why=why)
     lists = _state_lists(layout, listing)
     paths = {one: path for one in lists if (path := _list_path(spec, one.state)) is not None}
@@ -142,10 +154,7 @@ def page_from_results(probes: QueueProbes, listing: PageRequest, results: Result
     rows = _rows_read(results, layout)
     if rows is None:
         return None
-    pages = [
-        _to_page(rows, layout, path, was, one, _scan_limit(layout, path, was, one, _state_tests(spec, one, path)[1]))
-        for one, path in paths.items()
-    ]
+    pages = [_to_page(rows, layout, path, was, one, _scan_limit(spec, path, was, one)) for one, path in paths.items()]
     messages, page = _joined_page(pages, listing)
     if lists[0] not in paths:  # only the first of the lists has several pages
         page = replace(page, next=None)
@@ -182,7 +191,7 @@ def statements_for_group_page(
 ) -> list[ProbeStatement]:
     """Return the statements that read a page of a group's queue; empty if no index gives the rows an order."""
     path = _walk_path(found, layout)
-    if path is None or path.column is None or layout.part is None or reason_without_list(layout, listing.state):
+    if path is None or path.column is None or layout.part is None or _reason_without_page(layout, listing):
         return []
     lists = _state_lists(layout, listing)
     return [
@@ -212,6 +221,8 @@ def _group_state_statement(
         conditions.append(group.late_condition(states))
     if one.with_error and group.error is not None:
         conditions.append(IsNull(group.error, negated=True))
+    if listing.search:
+        conditions.append(group_search_condition(group, listing.search))
     columns = [name for table, name in sorted(group.columns_read.columns) if table == group.table.name]
     rows = PageRows(order, led, (), (group.id,), listing.descending, listing.after)
     names: dict[str, Name] = {
@@ -237,7 +248,7 @@ def group_page_from_results(
 ) -> Page | None:
     """Return the messages of a group's page and its description; see ``page_from_results``."""
     path = _walk_path(found, layout)
-    if why := reason_without_list(layout, listing.state):
+    if why := _reason_without_page(layout, listing):
         return (), PageSample(listing, why=why)
     if path is None or path.column is None:
         return (), PageSample(listing, why=IndexText.NO_INDEX_LEADS.render(column=found.group.id))
@@ -299,13 +310,17 @@ def _list_path(spec: QueueSpec, state: str) -> ListPath | None:
     return spec.facts.lists.get(row_state(state))
 
 
-def _scan_limit(layout: Layout, path: ListPath, listing: PageRequest, one: _StateList, more: Sequence[RowTest]) -> int:
+def _scan_limit(spec: QueueSpec, path: ListPath, listing: PageRequest, one: _StateList) -> int:
     """Return how many rows to scan: only the rows of the page, if no row must be filtered and values are unique."""
     within = listing.after is not None and listing.after.within
-    return one.size + _BOUNDARY if (within or _has_unique_values(layout, path)) and not more else MAX_ROWS_READ
+    _, more = _state_tests(spec, one, path, listing.search)
+    fits = (within or _has_unique_values(spec.layout, path)) and not more
+    return one.size + _BOUNDARY if fits else MAX_ROWS_READ
 
 
-def _state_tests(spec: QueueSpec, one: _StateList, path: ListPath) -> tuple[tuple[RowTest, ...], tuple[RowTest, ...]]:
+def _state_tests(
+    spec: QueueSpec, one: _StateList, path: ListPath, search: str
+) -> tuple[tuple[RowTest, ...], tuple[RowTest, ...]]:
     """Return the conditions for messages in a state: conditions that the index can search for, and all others."""
     layout, states, state = spec.layout, spec.layout.state, one.state
     led: list[RowTest] = []
@@ -323,6 +338,8 @@ def _state_tests(spec: QueueSpec, one: _StateList, path: ListPath) -> tuple[tupl
         (led if goes_by == started.name else more).append(TimeTest(started, "<", int(layout.timeout_s)))
     if one.with_error and layout.error is not None:
         more.append(NotNullTest(layout.error))
+    if search:
+        more.append(search_condition(layout, spec.facts, search))
     return tuple(led), tuple(more)
 
 
@@ -394,7 +411,7 @@ def statements_for_ring_page(
 ) -> list[ProbeStatement]:
     """Return the statement that reads a page of a ring; empty if its slots or positions cannot be read."""
     layout, facts, ring = probes.layout, probes.facts, probes.layout.ring
-    if ring is None or reason_without_list(layout, listing.state) or _why_unreadable(probes):
+    if ring is None or _reason_without_page(layout, listing) or _why_unreadable(probes):
         return []
     by_slot = PageRows(Column(ring.slot, "int", not_null=True), (), (), (ring.message_id,), listing.descending)
     names: dict[str, Name] = probe_names_for(layout, facts) | {"look": PagePart(by_slot, "look")}
@@ -418,7 +435,7 @@ def ring_page_from_results(
 ) -> tuple[tuple[MessageSample, ...], PageSample] | None:
     """Return the messages of a ring's page and its description; see ``page_from_results``."""
     layout, ring = probes.layout, probes.layout.ring
-    why = reason_without_list(layout, listing.state) or _why_unreadable(probes)
+    why = _reason_without_page(layout, listing) or _why_unreadable(probes)
     if why or ring is None:
         return (), PageSample(listing, why=why)
     probe = RING_PAGE_PROBE if layout.data_table is None else SPLIT_RING_PAGE_PROBE

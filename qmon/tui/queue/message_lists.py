@@ -9,7 +9,14 @@ from qmon.model import formatting
 from qmon.model.default_list import default_listing
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout
-from qmon.model.layout.list_states import STATES, is_listed_descending, listable_states, reason_without_list
+from qmon.model.layout.list_states import (
+    STATES,
+    is_listed_descending,
+    listable_states,
+    reason_without_list,
+    reason_without_search,
+    searched_texts,
+)
 from qmon.model.probe_table import is_probe_of
 from qmon.model.samples.listing_samples import PagePosition, PageRequest, PageSample
 from qmon.model.view import QueueView
@@ -42,6 +49,12 @@ class ListsText(Text):
     NONE_ANY_MORE = "no {message} here any more"
     NONE_ON_PAGE = "no {message} among these {count} rows; . continues"
     NONE_AMONG_FIRST = "no {message} among these {count} rows; l lists all, page by page"
+    FOUND = "{shown} found in the {texts} of {count} rows"
+    FOUND_AND_MORE = "{shown} found in the {texts} of {count} rows; . searches on"
+    NOT_FOUND = "no {message} with this text among these {count} rows"
+    NOT_FOUND_YET = "no {message} with this text among these {count} rows; . searches on"
+    ONLY_READ = "{shown} of the {count} rows on this page match, payloads to {characters} characters"
+    SEARCHES_READ_ROWS = "only the rows on screen are searched: {why}"
 
 
 LIST_KEYS: Final = ("list", "list-before", "next-page", "page-before")
@@ -78,6 +91,9 @@ class MessageLists:
         self._queue = ""
         self._state: str | None = None
         self._descending = False
+        # The text that the messages of the list must contain, and whether only the search opened the list.
+        self._search = ""
+        self._opened_by_search = False
         self._places: list[PagePosition | None] = [None]
         # The number of messages on each earlier page.
         self._counts: list[int] = []
@@ -97,7 +113,7 @@ class MessageLists:
         """Return the chosen page of ``queue``; ``None`` if the user has chosen no list."""
         if self._state is None or queue != self._queue:
             return None
-        return PageRequest(self._state, self._places[-1], self._descending)
+        return PageRequest(self._state, self._places[-1], self._descending, self._search)
 
     def fill_messages(self, queue: QueueView, listing: PageRequest | None) -> QueueView:
         """Return the queue with the messages that were last read, if messages are polled less often than figures."""
@@ -124,6 +140,7 @@ class MessageLists:
             if not why:
                 self._queue, self._state = layout.queue, state
                 self._descending = state is not None and is_listed_descending(layout, state)
+                self._search, self._opened_by_search = "", False
                 self._reset_pages()
                 break
             left_out.setdefault(why, []).append(str(state).replace("_", " "))
@@ -135,6 +152,29 @@ class MessageLists:
         """Reverse the order of the whole list and go to its first page."""
         self._descending = not self._descending
         self._reset_pages()
+
+    def search(self, layout: Layout, text: str) -> str:
+        """List only messages whose payload or last error contains ``text``; an empty text lists all messages again.
+
+        If the user has chosen no list, the search opens the list that is on screen. Return why the server cannot search
+        this list, or an empty text.
+        """
+        is_open = layout.queue == self._queue and self._state is not None
+        if not text:
+            if self._search:
+                self._state = None if self._opened_by_search else self._state
+                self._search, self._opened_by_search = "", False
+                self._reset_pages()
+            return ""
+        state = self._state if is_open and self._state is not None else default_listing(layout).state
+        if why := reason_without_search(layout) or reason_without_list(layout, state):
+            return why
+        if not is_open:
+            self._queue, self._state, self._opened_by_search = layout.queue, state, True
+            self._descending = is_listed_descending(layout, state)
+        self._search = text
+        self._reset_pages()
+        return ""
 
     def _reset_pages(self) -> None:
         self._places, self._counts = [None], []
@@ -184,6 +224,8 @@ def page_count_text(queue: QueueView, page: PageSample, lists: MessageLists | No
     ``lists``: the lists in which the page was chosen; ``None`` for a recorded page. ``shown``: how many of the
     ``listed`` messages match the filter.
     """
+    if page.listing.search:
+        return _found_text(queue, page, shown)
     figure: Figure = getattr(queue, page.listing.state)
     before, number = (0, 1) if lists is None else (lists.messages_before, lists.page_number)
     which = formatting.count(listed)
@@ -208,6 +250,13 @@ def page_count_text(queue: QueueView, page: PageSample, lists: MessageLists | No
     elif page.cut:
         parts.append(ListsText.UNSORTED.render(count=looked))
     return " · ".join(parts)
+
+
+def _found_text(queue: QueueView, page: PageSample, shown: int) -> str:
+    """Return the number of messages that a search has found on this page, and the rows and texts that it has read."""
+    texts = " and ".join(f"{name}s" for name in searched_texts(queue.layout))
+    text = ListsText.FOUND if page.next is None else ListsText.FOUND_AND_MORE
+    return text.render(shown=formatting.count(shown), texts=texts, count=formatting.count(page.looked))
 
 
 def first_list_count_text(queue: QueueView, title: str, shown: int, listed: int) -> str:
@@ -236,6 +285,9 @@ def dated_count_text(figure: Figure) -> str:
 def empty_text(page: PageSample, *, paged: bool = True) -> str:
     """Return the text for a page without messages. ``paged``: a key goes to the next page."""
     what = _SINGULAR_TITLES[page.listing.state]
+    if page.listing.search:
+        found = ListsText.NOT_FOUND if page.next is None else ListsText.NOT_FOUND_YET
+        return found.render(message=what, count=formatting.count(page.looked))
     if page.next is not None:
         text = ListsText.NONE_ON_PAGE if paged else ListsText.NONE_AMONG_FIRST
         return text.render(message=what, count=formatting.count(page.looked))

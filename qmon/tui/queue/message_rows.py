@@ -34,6 +34,9 @@ _ERROR: Final = GridColumn(
     "error", "ERROR", rank=6, least=8, most=60, shrinks_to=20, sortable=False, about="the message's last error"
 )
 
+# The number of characters of a payload that lists read.
+PAYLOAD_CHARACTERS: Final = 200
+
 SORT_COLUMNS: Final = ("age", "id", "state", "owner", "attempts")
 DEFAULT_SORT: Final = ("age", True)
 

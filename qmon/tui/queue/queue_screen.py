@@ -25,6 +25,7 @@ from qmon.tui.plots.throughput import throughput_lines
 from qmon.tui.queue import message_lists as lists
 from qmon.tui.queue import message_rows as messages
 from qmon.tui.queue import queue_panel
+from qmon.tui.queue.message_lists import ListsText
 from qmon.tui.queue.queue_panel import SHORT_VERDICT_ROWS, TALL_VERDICT_ROWS, ledger_lines
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.screen_texts import ScreenText
@@ -35,7 +36,7 @@ from qmon.tui.shown_state import Shown
 from qmon.tui.spans import Line
 from qmon.tui.themes import is_plain
 from qmon.tui.waits import horizon_panel
-from qmon.tui.widgets.filter_bar import filter_items
+from qmon.tui.widgets.filter_bar import FilterBar, filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
@@ -52,6 +53,7 @@ class QueueScreenText(Text):
     MARKED = "{count} marked, esc clears"
     MARKED_GONE = "{messages} no longer listed"
     SORTED_BY = "{messages} · this page sorted by {column}"
+    FILTER_KEYS = "enter searches all messages of the list · !text excludes · esc clears"
     GO_BACK = "{why}; esc goes back to the overview"
 
 
@@ -67,6 +69,7 @@ class QueueScreen(DashboardScreen):
     NAME = "queue"
     BINDINGS = keys.QUEUE_SCREEN
     SORT_COLUMNS = messages.SORT_COLUMNS
+    FILTER = ("filter", QueueScreenText.FILTER_KEYS)
 
     def __init__(self) -> None:
         super().__init__()
@@ -150,9 +153,14 @@ class QueueScreen(DashboardScreen):
         """Return the messages of the chosen list; ``None`` if they have not been read."""
         return found.messages if lists.is_chosen_list(found, self._page_request, self.app.fixed_reason) else None
 
+    def _row_filter(self, found: QueueView) -> str:
+        """Return the filter of the rows on screen; empty if the server has already searched for its text."""
+        page = lists.shown_page(found, self._page_request, self.app.fixed_reason)
+        return "" if page is not None and page.listing.search == self.filter_text.strip() else self.filter_text
+
     def _draw_rows(self, found: QueueView, *, stale: bool) -> None:
         listed = [m for m in self._read_messages(found) or () if not self.stuck_only or found.is_stuck(m)]
-        kept = filter_items(listed, self.filter_text, messages.searchable_text)
+        kept = filter_items(listed, self._row_filter(found), messages.searchable_text)
         kept = messages.sort_messages(found, kept, *self._row_order) if self._row_order[0] else list(kept)
         self._listed_messages = kept = self.marks.keep_order(
             found.name, kept, self._read_messages(found), self.lists.page_number
@@ -201,6 +209,12 @@ class QueueScreen(DashboardScreen):
         shown_peak = formatting.UNKNOWN if peak is None else formatting.count(peak)
         extra = QueueScreenText.PEAK_DEPTH.render(time=span_text(found), count=shown_peak)
         title, count = self._rows_heading(found)
+        if self._row_filter(found):
+            count = ListsText.ONLY_READ.render(
+                shown=formatting.count(len(self.grid.row_keys)),
+                count=formatting.count(len(self._read_messages(found) or ())),
+                characters=messages.PAYLOAD_CHARACTERS,
+            )
         if marked := self.marks.ids_in(found.name):
             count += f" · {QueueScreenText.MARKED.render(count=len(marked))}"
         if self.marks.gone_count:
@@ -271,6 +285,7 @@ class QueueScreen(DashboardScreen):
             self.redraw()
         else:
             super().action_back()
+            self._search(self.filter_text)
 
     def action_only_stuck(self) -> None:
         """List only stuck messages, or all messages in progress."""
@@ -300,6 +315,23 @@ class QueueScreen(DashboardScreen):
         if why:
             self.app.notify_briefly(why)
         else:
+            self._reload_list()
+
+    @on(FilterBar.Done)
+    def _search_list(self) -> None:
+        """Let the server search the whole list for the text of the filter, or end the search with the filter."""
+        self._search(self.filter_text)
+
+    def _search(self, text: str) -> None:
+        found = self.current_queue()
+        wanted = "" if text.startswith("!") or self.marks.ids_in(self.app.selected or "") else text.strip()
+        if found is None or self.app.fixed_reason:
+            return
+        before = self._page_request
+        if why := self.lists.search(found.layout, wanted):
+            self.app.notify_briefly(ListsText.SEARCHES_READ_ROWS.render(why=why))
+        if self._page_request != before:
+            self.sorted_by = messages.DEFAULT_SORT if self._page_request is None else lists.LIST_ORDER
             self._reload_list()
 
     def _reload_list(self) -> None:
@@ -339,6 +371,7 @@ class QueueScreen(DashboardScreen):
         names = sorted((q.name for q in view.queues), key=str.casefold)
         self.app.selected = self.neighbour_queue(by, names, self.app.selected)
         self.filter_text, self.sorted_by = "", messages.DEFAULT_SORT
+        self._search("")
         self.focus_source()
         self.redraw()
 
