@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.tui.sanitize import clean, shorten, shorten_words, text_width
+from qmon.tui.sanitize import clean, shorten_words, text_width
 
 Span = tuple[str, str]
 Line = tuple[Span, ...]
@@ -38,7 +38,7 @@ def line_width(line: Iterable[Span]) -> int:
 
 
 def cut_line(line: Iterable[Span], cells: int) -> Line:
-    """Return at most ``cells`` cells of a line, with an ellipsis if the line was cut."""
+    """Return at most ``cells`` cells of a line, cut between two words, with an ellipsis if the line was cut."""
     line = tuple(line)
     if line_width(line) <= cells:
         return line
@@ -47,7 +47,7 @@ def cut_line(line: Iterable[Span], cells: int) -> Line:
     for text, tone in line:
         taken = text_width(text)
         if taken >= left:  # the line continues, or the span does not fit, so two extra blanks force an ellipsis
-            kept.append((shorten(f"{text}  ", left), tone))
+            kept.append((shorten_words(f"{text}  ", left), tone))
             break
         kept.append((text, tone))
         left -= taken

@@ -50,11 +50,13 @@ WORDINGS: Final[Wordings] = {
         "cannot be read: the server closed the connection",
     ),
     OperationsText.NO_OPERATION_SELECTED: ({}, "no operation is selected"),
+    OperationsText.SELECTED: ({}, "selected operation"),
     OperationsText.NO_UNDO: ({"state": "undone"}, "this operation cannot be undone: undone"),
     OperationsText.DETAIL_KEYS: ({}, "u undoes the operation · esc closes"),
     TimelineText.NONE: ({}, "no events yet"),
     TimelineText.READING: ({}, "reading the recordings"),
     TimelineText.IS_READING: ({}, "reading"),
+    TimelineText.SELECTED: ({}, "selected event"),
     TimelineText.READ_KEY: ({}, "G reads older events"),
     TimelineText.SINCE: ({"time": "Tue 14:00:00"}, "since Tue 14:00:00"),
     TimelineText.UNREADABLE: (

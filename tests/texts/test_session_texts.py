@@ -123,6 +123,8 @@ WORDINGS: Final[Wordings] = {
     ConsumersText.IN_PROGRESS: ({"count": "7"}, "in progress 7"),
     ConsumersText.NO_CONSUMER: ({}, "no consumer is connected, and no message is in progress"),
     ConsumersText.BY_STATEMENT: ({}, "recognized by their last statement"),
+    ConsumersText.ENTER_READS: ({"session": 4711}, "4711; enter reads its statement"),
+    ConsumersText.SELECTED: ({}, "selected consumer"),
     ConsumersText.MAY_BE_MORE: (
         {"why": "only the first 50 messages in progress were read"},
         "there may be more: only the first 50 messages in progress were read",

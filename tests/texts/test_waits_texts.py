@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from qmon.texts import Text
 from qmon.tui.waits.horizon_panel import HorizonText, VersionStoreText
+from qmon.tui.waits.server_health_dialog import ServerDialogText
 from qmon.tui.waits.server_health_panel import HealthText, SettingsText
 from qmon.tui.waits.usage_panel import UsageText
 from qmon.tui.waits.wait_plot import WaitPlotText
@@ -35,6 +36,7 @@ WORDINGS: Final[Wordings] = {
     HorizonText.NO_NEXT_HOLDER: ({}, "no next holder"),
     HorizonText.NEXT_HOLDER_UNKNOWN: ({}, "your role cannot see the next holder"),
     HorizonText.END_KEY: ({}, " · [E] ends the holder"),
+    ServerDialogText.TITLE: ({"target": "shop"}, "server of shop"),
     HealthText.SUBJECT: ({}, "server health"),
     HealthText.READ_UP_TO: ({"age": "14 s"}, "read up to 14 s ago"),
     HealthText.COST_OF: ({"budget": "the budget of 1 %"}, "of the budget of 1 %"),

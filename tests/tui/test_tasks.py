@@ -1,4 +1,8 @@
-"""The tasks of an engineer on call, with the screen alone, counted in keys. Typed text is not counted."""
+"""The tasks of an engineer on call, with the screen alone, counted in keys. Typed text is not counted.
+
+Four more are in the tests of their screens: why messages failed and requeuing one kind of failure in
+``test_failures_live``, who works on what in ``test_consumers_live``, the incident note in ``test_note_live``.
+"""
 
 from __future__ import annotations
 

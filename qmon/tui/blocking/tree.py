@@ -206,14 +206,14 @@ def _row(place: LockChainLine, key: str) -> GridRow:
             (_state_text(s) if place.role is LockRole.RUNNING else state, tone),
             (formatting.count(place.blocks) if place.blocks else "", "alarm" if place.is_head else "text"),
             (
-                formatting.duration(s.waiting_s)
+                formatting.compact_duration(s.waiting_s)
                 if waits and s.waiting_s is not None
                 else formatting.UNKNOWN
                 if waits
                 else "",
                 "text",
             ),
-            (formatting.duration(s.transaction_s), "text")
+            (formatting.compact_duration(s.transaction_s), "text")
             if s.transaction_s is not None
             else (formatting.UNKNOWN, "faint"),
             (clean(_lock_text(place)), "text"),

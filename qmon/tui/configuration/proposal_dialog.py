@@ -15,7 +15,7 @@ from qmon.model.layout.layout import TableName
 from qmon.monitor.catalog.discovery.candidates import Candidate, is_likely
 from qmon.texts import Text
 from qmon.tui.keys import PROPOSAL_DIALOG
-from qmon.tui.sanitize import clean
+from qmon.tui.sanitize import clean, shorten_words
 from qmon.tui.widgets.dialog import Dialog
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.grid_table import GridColumn, GridRow
@@ -24,7 +24,7 @@ from qmon.tui.widgets.lines import Lines
 _COLUMNS: Final = (
     GridColumn("table", "TABLE", least=12, most=40, shrinks_to=16, sortable=False),
     GridColumn("design", "AS", least=6, most=14, sortable=False, rank=1),
-    GridColumn("why", "WHY", least=20, grows=True, sortable=False),
+    GridColumn("why", "WHY", least=20, shorten=shorten_words, grows=True, sortable=False),
 )
 
 

@@ -34,6 +34,8 @@ class ConsumersText(Text):
     BY_STATEMENT = "recognized by their last statement"
     MAY_BE_MORE = "there may be more: {why}"
     READING = "reading the session"
+    ENTER_READS = "{session}; enter reads its statement"
+    SELECTED = "selected consumer"
     NOT_LIVE = "{session}; its statement is read only from a live target"
     ENDED = "{session} has ended, or your role may not see it"
 
@@ -56,6 +58,8 @@ class ConsumersScreen(QueueDetailScreen):
         yield from super().compose_body()
         yield Lines(id="consumers-heading")
         yield Grid(consumer_rows.COLUMNS, id="consumers")
+        yield Lines(id="chosen-heading")
+        yield Lines(id="chosen")
 
     def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
         queue = self.current_queue()
@@ -80,6 +84,31 @@ class ConsumersScreen(QueueDetailScreen):
             stale=stale,
             empty=self._empty_text(queue),
         )
+        self._draw_selected(stale=stale)
+
+    @property
+    def _selected_consumer(self) -> ListedConsumer | None:
+        return next((each for each in self.found.consumers if each.key == self.grid.cursor), None)
+
+    def _draw_selected(self, *, stale: bool) -> None:
+        """Draw what is known about the consumer under the cursor."""
+        consumer, view = self._selected_consumer, self.app.shown.view
+        self.set_class(consumer is None, "-nothing-chosen")
+        if consumer is None:
+            return
+        client = consumer.client
+        notice = (
+            consumer.unknown["session"].value
+            if client is None
+            else ConsumersText.ENTER_READS.render(session=client.session)
+        )
+        self.query_one("#chosen", Lines).show(
+            lambda cells, _: consumer_rows.detail_lines(consumer, None, notice, view, cells)[1:-1], stale=stale
+        )
+
+    @on(Grid.Selected)
+    def _cursor_moved(self) -> None:
+        self._draw_selected(stale=self.is_stale)
 
     def _rate_for(self, consumer: ListedConsumer) -> consumer_rows.Rate:
         """Return the rate of a consumer per minute. The only consumer of a queue takes all messages of the queue."""
@@ -111,13 +140,14 @@ class ConsumersScreen(QueueDetailScreen):
         if self.found.consumers and self.found.why:
             parts.append(ConsumersText.MAY_BE_MORE.render(why=clean(self.found.why)))
         self.show_heading("consumers-heading", "consumers", " · ".join(parts))
+        self.show_heading("chosen-heading", ConsumersText.SELECTED, aged=False)
 
     def required_focus(self) -> Focus:
         return Focus(rows_of=self.queue, visible=frozenset({self.queue}), consumers=True, blocking=True)
 
     @on(Grid.Opened)
-    def _open_row(self, message: Grid.Opened) -> None:
-        consumer = next((each for each in self.found.consumers if each.key == message.key), None)
+    def _open_row(self) -> None:
+        consumer = self._selected_consumer
         if consumer is not None:
             self.app.push_screen(ConsumerDetails(self, consumer))
 

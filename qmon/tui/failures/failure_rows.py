@@ -9,7 +9,7 @@ from qmon.model import formatting
 from qmon.model.failures import FailureGroup
 from qmon.texts import Text
 from qmon.tui import figures
-from qmon.tui.sanitize import clean
+from qmon.tui.sanitize import clean, shorten_words
 from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow, sorted_by_value, text_cell
 
 
@@ -36,6 +36,7 @@ COLUMNS: Final = (
         "error",
         "ERROR",
         least=16,
+        shorten=shorten_words,
         grows=True,
         about="the last error; <n>, <id>, <time> and <text> replace values that differ from message to message",
     ),

@@ -9,7 +9,7 @@ from qmon.model import formatting
 from qmon.model.operation_records import Operation, OperationState, UndoState
 from qmon.texts import Text
 from qmon.tui import figures
-from qmon.tui.sanitize import clean
+from qmon.tui.sanitize import clean, shorten_words
 from qmon.tui.spans import Line, entry_lines
 from qmon.tui.widgets.grid_table import GridColumn, GridRow
 
@@ -45,7 +45,16 @@ COLUMNS: Final = (
         "undo", "UNDO", rank=1, least=6, most=13, about="rows saved: u shows how many messages can still be restored"
     ),
     GridColumn("by", "BY", rank=3, most=28, shrinks_to=10, about="user who ran the operation"),
-    GridColumn("reason", "REASON", rank=5, least=12, grows=True, sortable=False, about="reason given by the user"),
+    GridColumn(
+        "reason",
+        "REASON",
+        rank=5,
+        least=12,
+        shorten=shorten_words,
+        grows=True,
+        sortable=False,
+        about="reason given by the user",
+    ),
 )
 
 SORT_COLUMNS: Final = ("when", "what", "queue", "state", "by", "undo", "done")

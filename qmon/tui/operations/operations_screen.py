@@ -34,6 +34,7 @@ class OperationsText(Text):
     UNREADABLE = "cannot be read: {problem}"
     NO_OPERATION_SELECTED = "no operation is selected"
     NO_UNDO = "this operation cannot be undone: {state}"
+    SELECTED = "selected operation"
     DETAIL_KEYS = "u undoes the operation · esc closes"
 
 
@@ -52,11 +53,17 @@ class OperationsScreen(OperationsReading):
     def compose_body(self) -> ComposeResult:
         yield Lines(id="operations-heading")
         yield Grid(operation_rows.COLUMNS, id="operations")
+        yield Lines(id="chosen-heading")
+        yield Lines(id="chosen")
 
     def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
         found = filter_items(self.operations or (), self.filter_text, operation_rows.searchable_text)
         kept = operation_rows.sort_operations(found, *self.sorted_by)
         self.grid.show(operation_rows.rows_for(kept), sorted_by=self.sorted_by, empty=self._empty_text())
+        chosen = self._selected_operation()
+        self.set_class(chosen is None, "-nothing-chosen")
+        if chosen is not None:
+            self.query_one("#chosen", Lines).show(lambda cells, _: operation_rows.detail_lines(chosen, cells)[1:-1])
 
     @property
     def _problem(self) -> str:
@@ -79,6 +86,7 @@ class OperationsScreen(OperationsReading):
         problem = self._problem and OperationsText.UNREADABLE.render(problem=clean(self._problem))
         extra = " · ".join(part for part in (count if self.operations else "", problem or read) if part)
         self.show_heading("operations-heading", "operations", extra, aged=False)
+        self.show_heading("chosen-heading", OperationsText.SELECTED, aged=False)
 
     # ------------------------------------------------------------------------------------------------------- keys
 

@@ -10,7 +10,7 @@ from qmon.model.service_broker import BrokerQueue, BrokerView, queue_state
 from qmon.model.view import View
 from qmon.texts import Text
 from qmon.tui import figures
-from qmon.tui.sanitize import clean
+from qmon.tui.sanitize import clean, shorten_words
 from qmon.tui.spans import Line, Span, cut_line, entry_lines
 from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow, table_lines
 
@@ -35,7 +35,14 @@ COLUMNS: Final = (
     GridColumn("empty", "EMPTY", True, 6, least=6, most=10, about="time since the last empty RECEIVE"),
     GridColumn("verdict", "VERDICT", rank=0, least=18, most=20, about="problem of the queue"),
     GridColumn(
-        "proof", "BECAUSE", rank=3, least=30, grows=True, from_width=_WIDE, about="figures that show the problem"
+        "proof",
+        "BECAUSE",
+        rank=3,
+        least=30,
+        shorten=shorten_words,
+        grows=True,
+        from_width=_WIDE,
+        about="figures that show the problem",
     ),
 )
 

@@ -15,6 +15,7 @@ from qmon.texts import Text
 from qmon.tui import figures
 from qmon.tui.keys import COLUMN_DIALOG
 from qmon.tui.overview.queue_rows import COLUMNS
+from qmon.tui.sanitize import shorten_words
 from qmon.tui.widgets.dialog import Dialog
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow
@@ -124,7 +125,7 @@ def _extra_cell(column: GridColumn, queue: QueueView | None) -> Cell:
 
 _DIALOG_COLUMNS: Final = (
     GridColumn("name", "COLUMN", least=18, most=40, shrinks_to=18, sortable=False),
-    GridColumn("about", "WHAT IT SHOWS", least=20, grows=True, sortable=False),
+    GridColumn("about", "WHAT IT SHOWS", least=20, shorten=shorten_words, grows=True, sortable=False),
 )
 _DIALOG_KEYS: Final = (("space", "shows or hides"), ("< >", "move"), ("D", "default columns"), ("esc", "closes"))
 

@@ -17,7 +17,7 @@ from qmon import manual
 from qmon.texts import Text
 from qmon.tui.keys import GROUPS, PALETTE
 from qmon.tui.palette_items import PaletteItem
-from qmon.tui.sanitize import clean
+from qmon.tui.sanitize import clean, shorten_words
 from qmon.tui.shared.keybar import key_name
 from qmon.tui.themes import NAMES, is_light
 from qmon.tui.widgets.dialog import Dialog
@@ -28,7 +28,7 @@ from qmon.tui.widgets.grid_table import GridColumn, GridRow
 _COLUMNS: Final = (
     GridColumn("key", "KEY", least=5, most=8, sortable=False),
     GridColumn("name", "NAME", least=10, most=30, sortable=False),
-    GridColumn("what", "WHAT IT DOES", least=20, grows=True, sortable=False),
+    GridColumn("what", "WHAT IT DOES", least=20, shorten=shorten_words, grows=True, sortable=False),
     GridColumn("group", "", least=8, most=10, sortable=False, rank=1),
 )
 _MOST_QUEUES: Final = 50

@@ -21,6 +21,7 @@ from qmon.model.formatting import UNKNOWN, spreadsheet_safe
 from qmon.texts import Text
 from qmon.tui.keys import SAVE_DIALOG
 from qmon.tui.sanitize import clean
+from qmon.tui.spans import wrap_text
 from qmon.tui.widgets.dialog import Dialog
 from qmon.tui.widgets.filter_bar import FilterBar
 from qmon.tui.widgets.grid_table import GridColumn, Table
@@ -107,7 +108,7 @@ class SaveDialog(Dialog[Path], inherit_bindings=False):
     def compose(self) -> ComposeResult:
         with Vertical():
             yield FilterBar(prompt="write to", hint="")
-            yield Lines(id="save-hint", most=2)
+            yield Lines(id="save-hint", most=4)
 
     def on_mount(self) -> None:
         self.query_one(FilterBar).open(self._first)
@@ -117,9 +118,10 @@ class SaveDialog(Dialog[Path], inherit_bindings=False):
         except BadInput as problem:
             where = str(problem)
         self.query_one("#save-hint", Lines).show(
-            lambda *_: [
-                ((f" {clean(what)}", "muted"),),
-                ((f" {clean(where)}", "muted"),),
+            lambda cells, _: [
+                ((f" {line}", "muted"),)
+                for text in (what, where)
+                for line in wrap_text(clean(text), cells - 2, cells - 2, 2)
             ]
         )
 

@@ -9,7 +9,8 @@ from qmon.model.figure import Severity
 from qmon.model.verdicts.flow_verdicts import PAUSED
 from qmon.recording.history.timeline import EventKind, TimelineEvent
 from qmon.tui.figures import PAUSED_SYMBOL, SYMBOLS, TONES
-from qmon.tui.sanitize import clean
+from qmon.tui.sanitize import clean, shorten_words
+from qmon.tui.spans import Line, entry_lines
 from qmon.tui.widgets.grid_table import GridColumn, GridRow
 
 COLUMNS: Final = (
@@ -39,6 +40,7 @@ COLUMNS: Final = (
         "DETAILS",
         rank=3,
         least=16,
+        shorten=shorten_words,
         grows=True,
         sortable=False,
         about="figures behind a verdict; user and reason of an operation",
@@ -96,6 +98,16 @@ def _event_text(event: TimelineEvent) -> str:
     """
     names = f"{', '.join(map(clean, (event.queue, *event.others)))}: " if event.others else ""
     return names + clean(event.words)
+
+
+def detail_lines(found: TargetEvent, cells: int, rows: int) -> list[Line]:
+    """Return the whole text of an event, in at most ``rows`` lines."""
+    event = found.event
+    symbol, tone = _symbol_and_tone(event)
+    return [
+        *entry_lines("what", f"{symbol} {event.about} {event.what}", cells, tone, most=1),
+        *entry_lines("details", _event_text(event), cells, most=rows - 1),
+    ]
 
 
 def _symbol_and_tone(event: TimelineEvent) -> tuple[str, str]:

@@ -20,7 +20,14 @@ from qmon.tui.operations.reading_screen import OperationsReading
 from qmon.tui.sanitize import clean
 from qmon.tui.shown_state import Shown
 from qmon.tui.timeline.event_reader import EventsRead, EventsReader
-from qmon.tui.timeline.event_rows import COLUMNS, FLEET_COLUMNS, TargetEvent, event_row, searchable_text
+from qmon.tui.timeline.event_rows import (
+    COLUMNS,
+    FLEET_COLUMNS,
+    TargetEvent,
+    detail_lines,
+    event_row,
+    searchable_text,
+)
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.grid_table import GridRow
@@ -34,6 +41,7 @@ class TimelineText(Text):
     READING = "reading the recordings"
     IS_READING = "reading"
     READ_KEY = "G reads older events"
+    SELECTED = "selected event"
     SINCE = "since {time}"
     UNREADABLE = "operations cannot be read: {problem}"
     UNREADABLE_OF = "operations of {target} cannot be read: {problem}"
@@ -73,6 +81,8 @@ class TimelineScreen(OperationsReading):
     def compose_body(self) -> ComposeResult:
         yield Lines(id="timeline-heading")
         yield Grid(FLEET_COLUMNS if self.shows_all_targets else COLUMNS, id="timeline")
+        yield Lines(id="chosen-heading")
+        yield Lines(id="chosen")
 
     def prepare_to_show(self) -> None:
         """Read the first part of the recordings. This happens only once."""
@@ -111,6 +121,7 @@ class TimelineScreen(OperationsReading):
         )
         self._rows = {found.key: self._reuse_or_build_row(found, today) for found in kept}
         self.grid.show([row for _, row in self._rows.values()], empty=empty)
+        self._draw_selected_event()
 
     def _collect_events(self) -> None:
         """Collect the events of all targets, if there are new events."""
@@ -160,6 +171,7 @@ class TimelineScreen(OperationsReading):
             if problem
         ]
         self.show_heading("timeline-heading", "event log", " · ".join(parts), aged=False)
+        self.show_heading("chosen-heading", TimelineText.SELECTED, aged=False)
 
     def _complete_since(self) -> float | None:
         """Return the moment from which on no event is missing.
@@ -170,9 +182,17 @@ class TimelineScreen(OperationsReading):
             return max((each.memory.oldest_event_at for each in self.targets if each.memory is not None), default=None)
         return min((found.event.at for found in self._events.values()), default=None)
 
+    def _draw_selected_event(self) -> None:
+        """Draw the whole text of the event under the cursor."""
+        found = self._events.get(self.grid.cursor or "")
+        self.set_class(found is None, "-nothing-chosen")
+        if found is not None:
+            self.query_one("#chosen", Lines).show(lambda cells, rows: detail_lines(found, cells, rows))
+
     @on(Grid.Selected)
     def _cursor_moved(self, message: Grid.Selected) -> None:
-        """Read older events when the cursor reaches the last row."""
+        """Show the whole text of the event. Read older events when the cursor reaches the last row."""
+        self._draw_selected_event()
         if self._reader is not None and message.key is not None and self.grid.row_keys[-1:] == (message.key,):
             self._reader.read_more()
             self.redraw()

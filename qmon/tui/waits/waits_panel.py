@@ -18,7 +18,7 @@ from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.texts import Text
 from qmon.tui import figures
 from qmon.tui.plots.history_series import Values, highest_value
-from qmon.tui.sanitize import clean
+from qmon.tui.sanitize import clean, shorten_words
 from qmon.tui.screen_texts import ScreenText
 from qmon.tui.spans import Line, LinePart, entry_lines, fit_parts
 from qmon.tui.waits.wait_plot import wait_steps
@@ -117,7 +117,16 @@ COLUMNS: Final = (
         sortable=False,
         about="share of the wait time spent waiting for a processor, after the resource was free",
     ),
-    GridColumn("what", "WAITING FOR", rank=2, least=20, grows=True, sortable=False, about="explanation of the wait"),
+    GridColumn(
+        "what",
+        "WAITING FOR",
+        rank=2,
+        least=20,
+        shorten=shorten_words,
+        grows=True,
+        sortable=False,
+        about="explanation of the wait",
+    ),
 )
 
 
