@@ -9,11 +9,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import DoubleType, StringType, StructField, StructType
 
 from qmon.pipeline.ingest import staged as stage
+from qmon.pipeline.ingest.poll_survey import POLL_COLUMNS, survey_polls
 from qmon.pipeline.lake.deleted_days import DeletedDays, read_deleted_days
 from qmon.pipeline.lake.delta import Conflict, Files, ReadFilter, WrittenFiles, frame_from_rows, newest_batch
 from qmon.pipeline.lake.lake import Lake, LakeView
@@ -158,16 +160,20 @@ def _write_samples(
     stamp: str,
 ) -> int:
     """Write samples and derived tables, except for days that were deleted. Return the number of new samples."""
-    lake, rows = before.lake, staged.read_rows("poll").where(~_on_deleted_day(deleted))
-    place = lines.read_filter("sampled_at")
+    lake, late = before.lake, _has_deleted_day(lines, deleted)
     # The neighbouring hours may have samples of other recorders that cover the same minutes.
-    known = before.read("polls", place.widen(HOUR_S + LONGEST_FLOW_S))
-    changes.added["polls"] = lake.table("polls").write_rows(stage.poll_rows(rows, known), stamp)
-    hours = stage.affected_hours(rows, known).collect()
-    if not hours:
+    near = before.files("polls", lines.read_filter("sampled_at").widen(HOUR_S + LONGEST_FLOW_S))
+    new = _exclude_deleted_days(staged.read_polls(), deleted) if late else staged.read_polls()
+    found = survey_polls(new, lake.table("polls").read_columns(near.paths, POLL_COLUMNS))
+    rows = staged.read_rows("poll")
+    rows = stage.poll_rows(
+        rows.where(~_on_deleted_day(deleted)) if late else rows,
+        None if found.is_unique else lake.table("polls").read(near),
+    )
+    changes.added["polls"] = lake.table("polls").write_rows(rows, stamp)
+    if not found.hours:
         return 0
-    samples = lake.table("samples")
-    whole = changes.added["polls"].rows == sum(hour.polls for hour in hours) and not _has_deleted_day(lines, deleted)
+    samples, whole = lake.table("samples"), found.is_unique and not late
     if whole:
         lake.storage.move_folder(staged.kind_folder("sample"), f"samples/{stamp}")
         written = samples.written_files(stamp)
@@ -175,31 +181,42 @@ def _write_samples(
         polls = lake.table("polls").read_written(changes.added["polls"])
         written = samples.write_rows(stage.sample_rows(staged.read_rows("sample"), polls), stamp)
     changes.added["samples"] = written
-    hours = [h for h in hours if not any(days.covers(h.target, _utc_date(h.hour)) for days in deleted)]
-    touched = AffectedHours(frozenset((h.target, h.hour) for h in hours))
-    new = {(h.target, h.hour) for h in hours if whole and h.recorders == 1 and not h.old_polls}
+    hours = {
+        (target, at): hour
+        for (target, at), hour in found.hours.items()
+        if not any(days.covers(target, _utc_date(at)) for days in deleted)
+    }
+    touched = AffectedHours(frozenset(hours))
+    computed = {key for key, hour in hours.items() if whole and hour.is_new and not hour.is_shared}
     old = before.files("samples", touched.read_filter("sampled_at").widen(LONGEST_FLOW_S))
     every = samples.read_written(written)
     if old.paths:
         every = touched.select_samples(samples.read(old)).unionByName(every)
-    parts = _minute_parts(staged, every, new, touched)
-    shared = any(h.recorders > 1 for h in hours)
+    parts = _minute_parts(staged, every, computed, touched)
+    shared = any(hour.is_shared for hour in hours.values())
     _write_derived(before, _Derived(every, parts, touched, shared=shared), changes, stamp)
     return written.rows
 
 
+def _exclude_deleted_days(polls: pa.Table, deleted: Sequence[DeletedDays]) -> pa.Table:
+    """Return the polls that are not of a day that was deleted from the lake."""
+    places = zip(polls["target"].to_pylist(), polls["sampled_at"].to_pylist(), strict=True)
+    kept = [not any(days.covers(target, _utc_date(at)) for days in deleted) for target, at in places]
+    return polls.filter(pa.array(kept, pa.bool_()))
+
+
 def _minute_parts(
-    staged: stage.StagedBatch, samples: DataFrame, new: Collection[tuple[str, float]], touched: AffectedHours
+    staged: stage.StagedBatch, samples: DataFrame, computed: Collection[tuple[str, float]], touched: AffectedHours
 ) -> DataFrame:
     """Return the parts of all minutes of the affected hours.
 
-    ``new``: the hours for which all samples are in the batch, from one recorder. Their parts are already computed. The
-    parts of other hours are computed from ``samples``.
+    ``computed``: the hours for which all samples are in the batch, from one recorder. Their parts are already computed.
+    The parts of other hours are computed from ``samples``.
     """
     parts: list[DataFrame] = []
-    if new:
-        parts.append(AffectedHours(frozenset(new)).select_rows(stage.minute_parts(staged.read_rows("minute"))))
-    if others := touched.hours.difference(new):
+    if computed:
+        parts.append(AffectedHours(frozenset(computed)).select_rows(stage.minute_parts(staged.read_rows("minute"))))
+    if others := touched.hours.difference(computed):
         late = AffectedHours(others)
         parts.append(late.select_rows(rollups.minute_parts(late.select_samples(samples))))
     return functools.reduce(DataFrame.unionByName, parts)

@@ -15,20 +15,17 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from qmon.pipeline.ingest.poll_survey import LINE_KEY, POLL_COLUMNS
 from qmon.pipeline.lake.delta import TableLog, WrittenFiles, frame_from_rows
 from qmon.pipeline.lake.schema import BAD, OPERATIONS, POLLS, SAMPLES, STAGED
 from qmon.pipeline.lake.storage import Storage
-from qmon.pipeline.rollup.minute_sums import HOUR_S, LONGEST_FLOW_S, add_up_minutes
-from qmon.pipeline.rollup.rollups import period_start
+from qmon.pipeline.rollup.minute_sums import HOUR_S, add_up_minutes
 from qmon.recording.figure_rows.line_rows import rows_from_segment
 from qmon.recording.figure_rows.row_schema import PARTITIONS, bucket_for
 from qmon.recording.figure_rows.rows_file import read_rows
 from qmon.recording.figure_rows.segment_lines import target_from_path
 
 _FOLDER = "_staged"
-
-# These columns identify a line, even if the line is in several files.
-LINE_KEY = ("target", "recorder", "sequence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +52,12 @@ class StagedBatch:
     def kind_files(self, kind: str) -> WrittenFiles:
         """Return the files of one kind."""
         return TableLog(self.storage.full_path(_FOLDER), STAGED).written_files(f"{self.stamp}/kind={kind}")
+
+    def read_polls(self) -> pa.Table:
+        """Return the columns ``POLL_COLUMNS`` of the staged polls that have queues, without Spark."""
+        log = TableLog(self.storage.full_path(_FOLDER), STAGED)
+        rows = log.read_columns([add.path for add in self.kind_files("poll").adds], [*POLL_COLUMNS, "line.queues"])
+        return rows.filter(pc.greater(pc.struct_field(rows["line"], "queues"), 0)).select(POLL_COLUMNS)
 
     def delete_files(self) -> None:
         """Delete all staged files, including the files of interrupted batches."""
@@ -91,14 +94,16 @@ def sample_rows(rows: DataFrame, polls: DataFrame) -> DataFrame:
     return kept.dropDuplicates([*LINE_KEY, "queue"])
 
 
-def poll_rows(rows: DataFrame, known: DataFrame) -> DataFrame:
-    """Return one row per poll that has queues, without duplicates and without polls that the lake already has."""
+def poll_rows(rows: DataFrame, known: DataFrame | None) -> DataFrame:
+    """Return one row per poll that has queues, without duplicates and without polls that the lake already has.
+
+    ``known``: polls in the lake. If there are no duplicates at all, ``None`` saves the comparison.
+    """
     waits = F.arrays_zip(F.col("line.wait").alias("event"), F.col("line.sessions").alias("sessions"))
-    found = (
-        rows.where("line.queues > 0")
-        .dropDuplicates([*LINE_KEY])
-        .join(known.select(*LINE_KEY), [*LINE_KEY], "left_anti")
-    )
+    found = rows.where("line.queues > 0")
+    if known is not None:
+        key = [*LINE_KEY]
+        found = found.dropDuplicates(key).join(known.select(*key), key, "left_anti")
     return found.withColumns({"queues": F.col("line.queues"), "waits": waits}).select(*POLLS.fieldNames())
 
 
@@ -134,29 +139,6 @@ def unusable_files(session: SparkSession, files: Sequence[tuple[str, str]]) -> D
 def _segment_date() -> Column:
     """Return the day in the path of a segment, or today if the path has no day."""
     return F.expr(r"coalesce(try_cast(regexp_extract(file, '/date=([0-9-]+)/', 1) AS DATE), current_date())")
-
-
-def affected_hours(polls: DataFrame, known: DataFrame) -> DataFrame:
-    """Return the hours that polls affect, and for each hour the number of recorders that watched it.
-
-    A poll also affects the previous hour if its time may begin there. ``known``: polls in the lake. In the result,
-    ``polls``: number of new polls that were taken in the hour. ``old_polls``: number of polls in the lake that affect
-    the hour.
-    """
-    hour = period_start(F.col("sampled_at"), HOUR_S)
-    earliest = period_start(F.col("sampled_at") - LONGEST_FLOW_S, HOUR_S)
-    covered = F.explode(F.array_distinct(F.array(hour, earliest))).alias("hour")
-    columns = ("target", covered, hour.alias("taken"), "recorder", "zone")
-    touched = polls.where("line.queues > 0").select(*columns, F.lit(1).alias("new"))
-    before = known.select(*columns, F.lit(0).alias("new"))
-    each = touched.unionByName(before).groupBy("target", "hour")
-    found = each.agg(
-        F.sum("new").alias("touching"),
-        F.sum(F.when(F.col("taken") == F.col("hour"), F.col("new")).otherwise(0)).alias("polls"),
-        F.sum(1 - F.col("new")).alias("old_polls"),
-        F.countDistinct("recorder", "zone").alias("recorders"),
-    )
-    return found.where("touching > 0")
 
 
 # Maximum number of rows in memory. Files of this size take about 1.5 MB.

@@ -289,6 +289,16 @@ class TableLog:
                     return found
         return {}
 
+    def read_columns(self, paths: Sequence[str], names: Sequence[str]) -> pa.Table:
+        """Return columns of files below the table's path. A name with a dot is a field of a column."""
+        if not paths:  # there may be no table yet
+            return to_arrow_schema(self.schema).empty_table().select(list({name.split(".")[0]: 0 for name in names}))
+        place, parts = self.file_system(), list[pa.Table]()
+        for path in paths:
+            with place.open_input_file(path) as content:
+                parts.append(pq.ParquetFile(content).read(columns=list(names)))
+        return pa.concat_tables(parts)
+
     def file_system(self) -> pa.fs.PyFileSystem:
         """Return the files below the table's path."""
         return pa.fs.PyFileSystem(DeltaStorageHandler(self.uri, dict(self.options)))

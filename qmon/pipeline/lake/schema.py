@@ -78,15 +78,14 @@ _MILLISECONDS: Final = MapType(_D, _L)
 
 # Parts of the rows of `MINUTES` and `ROLLUPS`, computed from some of the samples of a minute. Parts can be added up.
 #
-# `newest_at`: time of the newest sample. `ready_last_at`, `dead_last_at`: time of the newest known value. The maps
-# cover one minute or one hour: see `qmon.pipeline.rollup.minute_sums`.
+# `ready_last_at`, `dead_last_at`: time of the newest known value. The maps cover one minute or one hour: see
+# `qmon.pipeline.rollup.minute_sums`.
 MINUTE_SUMS: Final = _struct(
     target=_S,
     queue=_S,
     start_at=_D,
     recorder=_S,
     **_ORIGIN,
-    newest_at=_D,
     **_SUMS,
     ready_last_at=_D,
     dead_last_at=_D,

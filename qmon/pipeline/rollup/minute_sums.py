@@ -30,12 +30,11 @@ KNOWN: Final = {"ready": "ready", "oldest": "oldest_s", "in_progress": "in_progr
 LAST: Final = {"ready_last": "ready", "dead_last": "dead"}
 MOVED: Final = ("pushed", "popped", "completed")
 
-_KEY: Final = ("target", "queue", "recorder", "zone")
-_TEXTS: Final = (*_KEY, "environment")
+_KEY: Final = ("target", "queue", "recorder", "zone", "environment")
 _NUMBERS: Final = ("sampled_at", "poll_s", "span_s", *MOVED, *KNOWN.values(), "dead")
 
 # The columns of samples that are added up.
-SAMPLE_COLUMNS: Final = (*_TEXTS, *_NUMBERS)
+SAMPLE_COLUMNS: Final = (*_KEY, *_NUMBERS)
 _SCHEMA: Final = to_arrow_schema(MINUTE_SUMS)
 
 # Keeps the first seven of the 53 binary digits of a number (Veltkamp's splitting: three operations, no logarithm).
@@ -111,12 +110,10 @@ class _Pieces:
 
     def add_up(self, map_s: int) -> pa.RecordBatch:
         """Return the rows. The arguments are those of ``add_up_minutes``."""
-        newest = np.append(self._starts[1:], len(self._sample)) - 1
-        texts = self._samples.select(_TEXTS).take(pa.array(self._sample[newest]))
-        found: dict[str, Any] = {name: texts[name].combine_chunks() for name in _TEXTS}
+        texts = self._samples.select(_KEY).take(pa.array(self._sample[self._starts]))
+        found: dict[str, Any] = {name: texts[name].combine_chunks() for name in _KEY}
         found |= {
             "start_at": self._minute[self._starts] * float(MINUTE_S),
-            "newest_at": self._number["sampled_at"][newest],
             "samples": self._sum(self._ends.astype(np.int64)),
             "seconds": self._sum(self._watched),
             "flow_s": self._sum(self._flow),
@@ -189,7 +186,7 @@ def _numbers(samples: pa.Table, name: str) -> Numbers:
 
 
 def _encode_keys(samples: pa.Table) -> Places:
-    """Return for each sample a number that stands for its target, queue, recorder and zone."""
+    """Return for each sample a number that stands for its values of ``_KEY``."""
     code, limit = np.zeros(samples.num_rows, np.int64), 1
     for name in _KEY:
         texts = samples[name].combine_chunks().dictionary_encode()

@@ -52,11 +52,10 @@ def minute_rows(parts: DataFrame, *, shared: bool = True) -> DataFrame:
     sums = {name: f"sum({name})" for name in _SUMMED}
     sums |= {f"{name}_max": f"max({name}_max)" for name in KNOWN}
     sums |= {name: f"max_by({name}, {name}_at)" for name in LAST}
-    sums["environment"] = "max_by(environment, newest_at)"
-    each = parts.groupBy(*_ROW_KEY, "recorder", "zone").agg(*_named_columns(sums))
+    each = parts.groupBy(*_ROW_KEY, "recorder", *_ORIGIN).agg(*_named_columns(sums))
     if not shared:
         return each.selectExpr("*", *_PLACE).select(*MINUTES.fieldNames())
-    whole = ", ".join(("recorder", "zone", *sums))
+    whole = ", ".join(("recorder", *_ORIGIN, *sums))
     longest = F.expr(f"min_by(struct({whole}), struct(-round(seconds, 3), recorder)) AS of")
     return each.groupBy(*_ROW_KEY).agg(longest).selectExpr(*_ROW_KEY, "of.*", *_PLACE).select(*MINUTES.fieldNames())
 
