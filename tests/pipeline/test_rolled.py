@@ -10,7 +10,15 @@ from pyspark.sql import SparkSession
 
 from qmon.pipeline.lake.schema import SAMPLES
 from qmon.pipeline.rollup.minute_sums import HOUR_S, MINUTE_S
-from qmon.pipeline.rollup.rollups import DAY_S, counting_parts, day_rows, hour_rows, minute_parts, minute_rows
+from qmon.pipeline.rollup.rollups import (
+    DAY_S,
+    counting_parts,
+    day_rows,
+    hour_histograms,
+    hour_rows,
+    minute_parts,
+    minute_rows,
+)
 from tests.pipeline import reference
 from tests.pipeline.comparing import START, same
 
@@ -40,7 +48,7 @@ def test_rolled_up_rows_equal_plain_python(spark: SparkSession) -> None:
     frame = spark.createDataFrame([tuple(row.get(name) for name in SAMPLES.fieldNames()) for row in rows], SAMPLES)
     parts = minute_parts(frame)
     found = {MINUTE_S: minute_rows(parts).persist()}
-    found[HOUR_S] = hour_rows(found[MINUTE_S], counting_parts(parts, found[MINUTE_S])).persist()
+    found[HOUR_S] = hour_rows(found[MINUTE_S], hour_histograms(counting_parts(parts, found[MINUTE_S]))).persist()
     found[DAY_S] = day_rows(found[HOUR_S])
     measured = reference.measured(rows)
     for seconds, frame in found.items():

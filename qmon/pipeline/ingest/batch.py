@@ -192,9 +192,15 @@ def _write_samples(
     every = samples.read_written(written)
     if old.paths:
         every = touched.select_samples(samples.read(old)).unionByName(every)
-    parts = _minute_parts(staged, every, computed, touched)
-    shared = any(hour.is_shared for hour in hours.values())
-    _write_derived(before, _Derived(every, parts, touched, shared=shared), changes, stamp)
+    source = _Derived(every, touched, shared=any(hour.is_shared for hour in hours.values()))
+    if computed:
+        within = AffectedHours(frozenset(computed))
+        source.parts = within.select_rows(staged.read_minutes())
+        source.histograms = within.select_rows(staged.write_histograms())
+    if others := touched.hours.difference(computed):
+        again = AffectedHours(others)
+        source.late_parts = again.select_rows(rollups.minute_parts(again.select_samples(every)))
+    _write_derived(before, source, changes, stamp)
     return written.rows
 
 
@@ -205,43 +211,36 @@ def _exclude_deleted_days(polls: pa.Table, deleted: Sequence[DeletedDays]) -> pa
     return polls.filter(pa.array(kept, pa.bool_()))
 
 
-def _minute_parts(
-    staged: stage.StagedBatch, samples: DataFrame, computed: Collection[tuple[str, float]], touched: AffectedHours
-) -> DataFrame:
-    """Return the parts of all minutes of the affected hours.
-
-    ``computed``: the hours for which all samples are in the batch, from one recorder. Their parts are already computed.
-    The parts of other hours are computed from ``samples``.
-    """
-    parts: list[DataFrame] = []
-    if computed:
-        parts.append(AffectedHours(frozenset(computed)).select_rows(stage.minute_parts(staged.read_rows("minute"))))
-    if others := touched.hours.difference(computed):
-        late = AffectedHours(others)
-        parts.append(late.select_rows(rollups.minute_parts(late.select_samples(samples))))
-    return functools.reduce(DataFrame.unionByName, parts)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Derived:
-    """The input of derived rows: all samples and parts of minutes of the affected hours.
+    """The input of derived rows: all samples of the affected hours.
 
-    ``shared``: true if several recorders watched one of these hours.
+    ``shared``: true if several recorders watched one of these hours. ``parts``, ``histograms``: already computed, for
+    the hours for which all samples are in the batch, from one recorder. ``late_parts``: for the other hours.
     """
 
     samples: DataFrame
-    parts: DataFrame
     touched: AffectedHours
     shared: bool
+    parts: DataFrame | None = None
+    histograms: DataFrame | None = None
+    late_parts: DataFrame | None = None
+
+
+def _union(*frames: DataFrame | None) -> DataFrame:
+    """Return the rows of all frames that are not ``None``."""
+    return functools.reduce(DataFrame.unionByName, (frame for frame in frames if frame is not None))
 
 
 def _write_derived(before: LakeView, source: _Derived, changes: _TableChanges, stamp: str) -> None:
     """Compute minutes, hours, days and runs of the affected hours."""
-    touched, parts = source.touched, source.parts
-    minutes = rollups.minute_rows(parts, shared=source.shared)
+    touched, late = source.touched, source.late_parts
+    minutes = rollups.minute_rows(_union(source.parts, late), shared=source.shared)
     minutes = _replace_rows(before, "minutes", minutes, touched, changes, stamp)
-    counting = rollups.counting_parts(parts, minutes) if source.shared else parts
-    hours = _replace_rows(before, "hours", rollups.hour_rows(minutes, counting), touched, changes, stamp)
+    if late is not None:
+        late = rollups.hour_histograms(rollups.counting_parts(late, minutes) if source.shared else late)
+    hours = rollups.hour_rows(minutes, _union(source.histograms, late))
+    hours = _replace_rows(before, "hours", hours, touched, changes, stamp)
     runs = runs_from_samples(touched.select_rows(source.samples, "sampled_at"))
     _replace_rows(before, "runs", runs, touched, changes, stamp)
     others = before.files("hours", touched.read_filter())

@@ -17,8 +17,9 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from qmon.pipeline.ingest.poll_survey import LINE_KEY, POLL_COLUMNS
 from qmon.pipeline.lake.delta import TableLog, WrittenFiles, frame_from_rows
-from qmon.pipeline.lake.schema import BAD, OPERATIONS, POLLS, SAMPLES, STAGED
+from qmon.pipeline.lake.schema import BAD, HISTOGRAMS, OPERATIONS, POLLS, SAMPLES, STAGED
 from qmon.pipeline.lake.storage import Storage
+from qmon.pipeline.rollup.histograms import MERGED_COLUMNS, merge_hours
 from qmon.pipeline.rollup.minute_sums import HOUR_S, add_up_minutes
 from qmon.recording.figure_rows.line_rows import rows_from_segment
 from qmon.recording.figure_rows.row_schema import PARTITIONS, bucket_for
@@ -59,6 +60,21 @@ class StagedBatch:
         rows = log.read_columns([add.path for add in self.kind_files("poll").adds], [*POLL_COLUMNS, "line.queues"])
         return rows.filter(pc.greater(pc.struct_field(rows["line"], "queues"), 0)).select(POLL_COLUMNS)
 
+    def read_minutes(self) -> DataFrame:
+        """Return the sums of minutes (``schema.MINUTE_SUMS``)."""
+        return self.read_rows("minute").select("minute.*")
+
+    def write_histograms(self) -> DataFrame:
+        """Write the histograms of the hours in the staged minutes, without Spark. Return them."""
+        log = TableLog(self.storage.full_path(_FOLDER), STAGED)
+        paths = [add.path for add in self.kind_files("minute").adds]
+        minutes = log.read_columns(paths, [f"minute.{name}" for name in MERGED_COLUMNS])["minute"]
+        flat = pa.table({name: pc.struct_field(minutes, name) for name in MERGED_COLUMNS})
+        place = f"{self.stamp}/histograms/hours.parquet"
+        with log.file_system().open_output_stream(place) as output:
+            pq.write_table(merge_hours(flat), output, compression="snappy")
+        return self.storage.session.read.schema(HISTOGRAMS).parquet(self.storage.full_path(_FOLDER, place))
+
     def delete_files(self) -> None:
         """Delete all staged files, including the files of interrupted batches."""
         self.storage.delete_path(_FOLDER)
@@ -81,11 +97,6 @@ def stage_segments(storage: Storage, segments: Mapping[str, int], stamp: str) ->
         place = storage.full_path(_FOLDER, stamp)
         rows.write.mode("append").partitionBy("kind", "date", "bucket").parquet(place)
     return StagedBatch(storage, stamp)
-
-
-def minute_parts(rows: DataFrame) -> DataFrame:
-    """Return the sums of minutes (``schema.MINUTE_SUMS``) from the rows of the kind ``minute``."""
-    return rows.select("minute.*")
 
 
 def sample_rows(rows: DataFrame, polls: DataFrame) -> DataFrame:

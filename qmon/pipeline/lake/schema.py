@@ -97,6 +97,13 @@ PERCENTILES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 # The figures with percentiles.
 PERCENTILE_FIGURES: Final = ("ready", "oldest")
+_TAILS: Final[dict[str, DataType]] = {
+    **{f"{name}_ms": _MILLISECONDS for name in PERCENTILE_FIGURES},
+    **{f"{name}_{p}": _D for name in PERCENTILE_FIGURES for p in PERCENTILES},
+}
+
+# The columns of `ROLLUPS` that are not sums, for one queue and period.
+HISTOGRAMS: Final = _struct(target=_S, queue=_S, start_at=_D, **_TAILS)
 
 # One row per queue and hour (or day): the sums of its minutes, and how long each value lasted.
 #
@@ -106,8 +113,7 @@ ROLLUPS: Final = _struct(
     queue=_S,
     start_at=_D,
     **_SUMS,
-    **{f"{name}_ms": _MILLISECONDS for name in PERCENTILE_FIGURES},
-    **{f"{name}_{p}": _D for name in PERCENTILE_FIGURES for p in PERCENTILES},
+    **_TAILS,
     **_ORIGIN,
     **_PLACE,
 )

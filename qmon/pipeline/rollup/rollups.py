@@ -60,22 +60,27 @@ def minute_rows(parts: DataFrame, *, shared: bool = True) -> DataFrame:
     return each.groupBy(*_ROW_KEY).agg(longest).selectExpr(*_ROW_KEY, "of.*", *_PLACE).select(*MINUTES.fieldNames())
 
 
-def hour_rows(minutes: DataFrame, parts: DataFrame) -> DataFrame:
-    """Return one row per queue and hour (``schema.ROLLUPS``), from minutes and from the maps of their parts."""
-    hour = _period_start_sql("start_at", HOUR_S)
-    return _sum_periods(minutes, sum_histograms(parts, _ROW_KEY, hour), hour)
+def hour_histograms(parts: DataFrame) -> DataFrame:
+    """Return one row per queue and hour (``schema.HISTOGRAMS``), from the maps of the parts that count."""
+    return build_histograms(sum_histograms(parts, _ROW_KEY, _period_start_sql("start_at", HOUR_S)), _ROW_KEY)
+
+
+def hour_rows(minutes: DataFrame, histograms: DataFrame) -> DataFrame:
+    """Return one row per queue and hour (``schema.ROLLUPS``), from minutes and from ``schema.HISTOGRAMS``."""
+    return _sum_periods(minutes, histograms, _period_start_sql("start_at", HOUR_S))
 
 
 def day_rows(hours: DataFrame) -> DataFrame:
     """Return one row per queue and day, from its hours."""
     day = _period_start_sql("start_at", DAY_S)
-    return _sum_periods(hours, sum_histograms(hours, _ROW_KEY, day), day)
+    return _sum_periods(hours, build_histograms(sum_histograms(hours, _ROW_KEY, day), _ROW_KEY), day)
 
 
 def period_rows(hours: DataFrame) -> DataFrame:
     """Return one row per queue, summed over all these hours, without a start time."""
     one = "0D"
-    return _sum_periods(hours, sum_histograms(hours, _ROW_KEY, one), one).drop("start_at", "date", "bucket", *_ORIGIN)
+    histograms = build_histograms(sum_histograms(hours, _ROW_KEY, one), _ROW_KEY)
+    return _sum_periods(hours, histograms, one).drop("start_at", "date", "bucket", *_ORIGIN)
 
 
 def counting_parts(parts: DataFrame, minutes: DataFrame) -> DataFrame:
@@ -84,18 +89,15 @@ def counting_parts(parts: DataFrame, minutes: DataFrame) -> DataFrame:
     return parts.join(minutes.select(*key), key, "left_semi")
 
 
-def _sum_periods(finer: DataFrame, values: DataFrame, begins: str) -> DataFrame:
-    """Add up periods to longer periods that begin at ``begins``.
-
-    ``values``: input of ``histograms`` for the longer periods.
-    """
+def _sum_periods(finer: DataFrame, histograms: DataFrame, begins: str) -> DataFrame:
+    """Add up periods to longer periods that begin at ``begins``. ``histograms``: those of the longer periods."""
     sums = {name: f"sum({name})" for name in _SUMMED}
     sums |= {f"{name}_max": f"max({name}_max)" for name in KNOWN}
     sums |= {name: f"max_by({name}, IF({name} IS NULL, NULL, start_at))" for name in LAST}
     sums |= {name: f"max_by({name}, start_at)" for name in _ORIGIN}
     found = finer.groupBy("target", "queue", F.expr(f"{begins} AS begins")).agg(*_named_columns(sums))
     found = found.withColumnRenamed("begins", "start_at")
-    with_tails = found.join(build_histograms(values, _ROW_KEY), [*_ROW_KEY], "left")
+    with_tails = found.join(histograms, [*_ROW_KEY], "left")
     return with_tails.selectExpr("*", *_PLACE).select(*ROLLUPS.fieldNames())
 
 
