@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from qmon.model.operation_records import OperationKind, Side
@@ -97,16 +97,17 @@ def library_lines(library: Library) -> Iterator[str]:
         yield LibraryPageText.RECOGNIZED.render(table=with_prefix(name, prefix), columns=", ".join(shown))
     if library.others:
         yield LibraryPageText.OTHERS.render(tables=", ".join(with_prefix(each, prefix) for each in library.others))
-    for number, raw in enumerate(library.groups, 1):
-        name = with_prefix(str(raw["table"]), prefix)
-        yield from _group_lines(group_for(library, number, prefix, TableName("", name), library.name))
+    names = [with_prefix(str(raw["table"]), prefix) for raw in library.groups]
+    groups = [group_for(library, at, prefix, TableName("", name), library.name) for at, name in enumerate(names, 1)]
+    for group in groups:
+        yield from _group_lines(group)
     for number, queue in enumerate(library.queues, 1):
         types = ", ".join(f"{column} {' or '.join(kinds)}" for column, kinds in queue.columns.items())
         yield LibraryPageText.RECOGNIZED_BY_COLUMNS.render(columns=types)
         found = queue_for(library, number, TableName("", "such a table"), library.name)
         yield from _group_lines(found) if isinstance(found, Group) else _layout_lines(found)
     if library.groups:
-        yield _actions_line(_action_names(library))
+        yield _actions_line(_action_names(library, groups))
     yield ""
 
 
@@ -176,12 +177,16 @@ def _group_lines(group: Group) -> Iterator[str]:
     yield LibraryPageText.TIMES.render(zone=zone)
 
 
-def _action_names(library: Library) -> Iterator[str]:
+def _action_names(library: Library, groups: Sequence[Group]) -> Iterator[str]:
     from qmon.engines.sql import queries
     from qmon.libraries.library import statement_folder
 
     folder = f"library/{statement_folder(library.name, library.version)}/"
     found = {file.name.removeprefix(folder) for file in queries.all_files() if file.engine == library.engine}
+    writes = [group.writes for group in groups if group.writes is not None]
+    declared = {"requeue", "retry"} if any(each.ready for each in writes) else set()
+    declared |= {"discard"} if any(each.purge for each in writes) else set()
     for verb, words in _ACTIONS.items():
-        if not library.own and any(f"{prefix}{verb}" in found for prefix in ("", *library.prefixes)):
+        own = any(f"{prefix}{verb}" in found for prefix in ("", *library.prefixes))
+        if verb in declared or (own and not library.own):
             yield words

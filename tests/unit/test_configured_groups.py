@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from qmon.cli.library_page import _ACTIONS, library_lines
 from qmon.config.config_file import parse_config
 from qmon.errors import BadInput
+from qmon.libraries.library import group_for, library_from_dict
 from qmon.model.config_reader import KeyText
 from qmon.model.groups.conditions import AllOf, AnyOf, ColumnRef, IsNull, OneOf, Timed
 from qmon.model.groups.configured_queue import ConfiguredQueue, NamedLibrary, QueueKeyText, configured_name
@@ -197,3 +199,23 @@ def test_declared_writes_allow_the_same_actions_after_they_were_stored_with_the_
 def test_writes_that_declare_nothing_useful_are_errors(writes: str, text: Text) -> None:
     with pytest.raises(BadInput, match=pattern(text)):
         group(f"{JOBS}{LISTED}writes = {writes}\n")
+
+
+def test_the_page_of_a_library_names_the_declared_actions() -> None:
+    raw = {
+        "name": "our-jobs",
+        "tables": {"jobs": ["id", "status"]},
+        "group": [
+            {
+                "table": "jobs",
+                "id": "id",
+                "state": [{"name": "ready", "when": {"status": "new"}}],
+                "writes": {"ready": {"status": {"value": "new"}}},
+            }
+        ],
+    }
+    library = library_from_dict(raw, "file", own=True)
+    (actions,) = (line.split(None, 1)[1] for line in library_lines(library) if line.startswith("  actions"))
+    assert actions.split(", ") == [_ACTIONS["requeue"], _ACTIONS["retry"]]
+    layout = group_for(library, 1, "", TableName("app", "jobs"), "our-jobs").queue_layout(None)
+    assert why_not_allowed(layout, OperationKind.REQUEUE) is None
