@@ -26,6 +26,7 @@ from tests.facts import query
 from tests.libraries.acting import operator, times
 from tests.libraries.library import QUEUES
 from tests.libraries.uncatalogued import CHANCY, DJANGO_TASKS, Uncatalogued
+from tests.schemas import valid
 from tests.wordings import has
 
 pytestmark = pytest.mark.server
@@ -182,6 +183,21 @@ def test_setup_grants_the_rights_that_declared_writes_need(clean_roles: str, tmp
         assert acted.exit_code == 0, acted.output
         table = "SELECT string_agg(concat_ws(' ', id, taken_at IS NOT NULL, tries), ', ' ORDER BY id) FROM app.jobs"
         assert query(url, table) == [(expected,)]
+
+
+def test_times_without_a_zone_must_be_utc(database: str, tmp_path: Path) -> None:
+    query(database, "CREATE SCHEMA app")
+    query(database, "CREATE TABLE app.jobs (id bigint PRIMARY KEY, q text, taken_at timestamp, tries int DEFAULT 0)")
+    query(
+        database, "INSERT INTO app.jobs VALUES (1, 'a', timezone('UTC', now()) - interval '1 h', 1), (2, 'b', NULL, 0)"
+    )
+    config, found = tmp_path / "qmon.toml", []
+    for zone in ("Europe/Berlin", "local", "utc"):
+        config.write_text(LISTED.format(url=database) + f'times = "{zone}"\n')
+        planned = call("requeue", "shop", "jobs/a", "--dry-run", "--output", "json", "--config", str(config))
+        plan = valid(planned.stdout, "action")["plan"]
+        found.append((plan["count"], has(plan["refused"] or "", DeclaredText.NOT_UTC, column="app.jobs.taken_at")))
+    assert found == [(0, True), (0, True), (1, False)]
 
 
 def rows(case: Declared, url: str) -> list[tuple[object, ...]]:

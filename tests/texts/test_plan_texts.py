@@ -70,9 +70,10 @@ WORDINGS: Final[Wordings] = {
         {"table": "public.jobs", "column": "worker"},
         "public.jobs has no column worker, which the configuration of the queue names",
     ),
-    DeclaredText.NO_ZONE: (
+    DeclaredText.NOT_UTC: (
         {"column": "public.jobs.taken_at"},
-        'public.jobs.taken_at has no time zone: set times = "utc", "local" or, say, "Europe/Berlin"',
+        "public.jobs.taken_at has no time zone: qmon acts on this queue only if these times are UTC and"
+        ' times = "utc" is set',
     ),
     DeclaredText.NO_KEY: (
         {"id": "number", "table": "public.jobs"},

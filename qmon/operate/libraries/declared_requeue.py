@@ -16,7 +16,6 @@ from qmon.errors import PermissionMissing, QueryFailed
 from qmon.model.groups.group import Group, State
 from qmon.model.layout.layout import Layout, StateColumn, StateValue, TableName, Write
 from qmon.model.layout.layout_io import table_to_text
-from qmon.model.layout.time_zones import UTC_ZONE
 from qmon.model.operation_records import Choice, Nothing, OperationKind, Plan, RedriveLimits
 from qmon.operate.actions.redrive import RedriveWork, limits_text, seconds_at_rate
 from qmon.operate.actions.requeue import TableRequeue, describe_undo, why_update_unreliable
@@ -50,7 +49,7 @@ class DeclaredText(Text):
     TITLE = "{kind} {messages} of {queue}"
     NOT_ON_ENGINE = "qmon acts on queues with states by conditions only on PostgreSQL"
     NO_COLUMN = "{table} has no column {column}, which the configuration of the queue names"
-    NO_ZONE = '{column} has no time zone: set times = "utc", "local" or, say, "Europe/Berlin"'
+    NOT_UTC = '{column} has no time zone: qmon acts on this queue only if these times are UTC and times = "utc" is set'
     NO_KEY = "{id} does not identify a row of {table}: it needs a primary key or a unique index"
     WRITES_KEY = "writes.ready: {id} identifies a message, so it cannot be written"
     BAD_VALUE = "writes.ready: {problem}"
@@ -72,7 +71,7 @@ class _Place:
 def why_declaration_unfit(sql: Sql, group: Group) -> str | None:
     """Return why the group does not fit its tables, or ``None`` if it does.
 
-    It does not fit if a column is missing, or if the zone of its times is unknown.
+    It does not fit if a column is missing, or if times may not be UTC. The declaration contains no zones of columns.
     """
     uses = group.columns_read
     tables: dict[str, TableStructure] = {}
@@ -82,8 +81,8 @@ def why_declaration_unfit(sql: Sql, group: Group) -> str | None:
         if not (kind := structure.column_type(column)):
             return DeclaredText.NO_COLUMN.render(table=structure.table, column=column)
         zoned = kind.endswith("with time zone") or not kind.startswith(("timestamp", "datetime"))
-        if (table, column) in uses.times and not zoned and group.times is None and group.zone == UTC_ZONE:
-            return DeclaredText.NO_ZONE.render(column=f"{structure.table}.{column}")
+        if (table, column) in uses.times and not zoned and group.times != "utc":
+            return DeclaredText.NOT_UTC.render(column=f"{structure.table}.{column}")
     return None
 
 
