@@ -29,11 +29,8 @@ def _without_unsure_state(layout: Layout) -> Layout:
 
 
 def queue_to_toml(target: str, queue: Mapping[str, object]) -> str:
-    """Return the lines of a queue with these keys. A list of states has one line for each state."""
-    lines = [
-        f"{_format_key(name)} = {_format_states(value) if name == 'state' else _format_value(value)}"
-        for name, value in queue.items()
-    ]
+    """Return the lines of a queue with these keys. A list of states or steps has one line for each of them."""
+    lines = [f"{_format_key(name)} = {_format_entries(value)}" for name, value in queue.items()]
     return "\n".join([f"[[target.{_format_key(target)}.queue]]", *lines]) + "\n"
 
 
@@ -43,9 +40,9 @@ def to_comment(text: str) -> str:
     return "".join(f"# {line}\n" for line in textwrap.wrap(shown, 116, break_long_words=False, break_on_hyphens=False))
 
 
-def _format_states(value: object) -> str:
-    """Format a list of states over several lines."""
-    if not isinstance(value, list):
+def _format_entries(value: object) -> str:
+    """Format a value. A list of tables is formatted over several lines."""
+    if not isinstance(value, list) or not all(isinstance(each, Mapping) for each in value):
         return _format_value(value)
     return "[\n" + "".join(f"    {_format_value(each)},\n" for each in value) + "]"
 

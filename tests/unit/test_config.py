@@ -15,7 +15,7 @@ from qmon.config import config_file
 from qmon.config.chosen_target import TargetText, expand_names, find_target
 from qmon.config.config_file import ConfigText, Settings, parse_config, read_config
 from qmon.config.known_targets import KnownTarget, known_targets
-from qmon.config.toml_writer import queues_to_toml, target_to_toml
+from qmon.config.toml_writer import queue_to_toml, queues_to_toml, target_to_toml
 from qmon.engines.odbc_keywords import KeywordText
 from qmon.engines.urls import UrlText
 from qmon.errors import BadInput
@@ -351,3 +351,14 @@ def test_a_path_that_cannot_be_read_is_one_line_with_its_key(path: str) -> None:
         BadInput, match=rf"target\.a\.baselines: ({pattern(FileText.HOME_UNKNOWN)}|{pattern(FileText.NOT_A_NAME)})"
     ):
         parse_config(text, Path("/etc/qmon.toml"))
+
+
+def test_a_list_of_tables_has_a_line_for_each_of_them() -> None:
+    queue = {"id": ["tenant", "seq"], "steps": [{"at": "created_at", "pushed": True}, {"at": "ended_at"}]}
+    assert queue_to_toml("shop", queue).splitlines()[1:] == [
+        'id = ["tenant", "seq"]',
+        "steps = [",
+        '    { at = "created_at", pushed = true },',
+        '    { at = "ended_at" },',
+        "]",
+    ]
