@@ -330,3 +330,25 @@ def test_a_message_that_returns_by_itself_is_never_stuck(database: str) -> None:
     text += '{ name = "in_progress", when = { vt = { future = true } } }]\n'
     (queue,) = seen(database, text, 1).queues
     assert (queue.in_progress.value, queue.stuck.value) == (1, 0)
+
+
+def test_steps_by_time_of_a_large_table_need_an_index(database: str) -> None:
+    query(database, "CREATE TABLE jobs (id text PRIMARY KEY, q text, done boolean, at timestamptz)")
+    text = '[[target.t.queue]]\nname = "jobs"\ntable = "jobs"\nid = "id"\nqueue = "q"\n'
+    text += 'state = [{ name = "ready", when = { done = false } }, { name = "done", when = { done = true } }]\n'
+    text += 'steps = [{ table = "jobs", at = "at", queue = "q", pushed = true }]\n'
+
+    def steps() -> int:
+        (found,) = resolved(database, text).groups
+        return len(found.group.steps)
+
+    assert steps() == 1
+    query(database, "UPDATE pg_class SET reltuples = 200000, relpages = 5000 WHERE relname = 'jobs'")
+    assert steps() == 0
+    why = [each.reason for each in resolved(database, text).problems]
+    assert any(has(each, GroupResolutionText.NO_TIME_INDEX, column="at") for each in why), why
+    for columns in ("at", "q, at"):
+        query(database, f"CREATE INDEX found ON jobs ({columns})")
+        query(database, "UPDATE pg_class SET reltuples = 200000, relpages = 5000 WHERE relname = 'jobs'")
+        assert steps() == 1
+        query(database, "DROP INDEX found")

@@ -164,7 +164,7 @@ def complete_group(
         catalog: the catalog of the database.
         read_details: returns a table's details from the catalog.
         read_server_zone: returns the server's local time zone.
-        strict: do not leave out any part.
+        strict: do not leave out any part, except steps of a large table without an index.
 
     Raises ``BadInput`` if a needed column does not exist or the time zone of its times is unknown, and the errors of
     ``read_details``.
@@ -173,6 +173,8 @@ def complete_group(
     group = replace(group, table=own.table.name)
     tables = _Tables(group, own, catalog.engine, read_details)
     group, left_out = (group, ()) if strict else _without_unsupported_parts(group, tables)
+    group, slow = _without_slow_steps(group, tables)
+    left_out = (*left_out, *slow)
     stay = any(state.kind == "done" for state in group.states)
     configured = group.source is LayoutSource.CONFIGURATION
     if (
@@ -303,15 +305,19 @@ def _without_unsupported_parts(group: Group, tables: _Tables) -> tuple[Group, tu
         if blocker and not is_supported(of_state, blocker.columns_read(own), part="blocker", state=state.name):
             state = replace(state, blocker=None)
         states.append(state)
-    group = replace(group, steps=steps, states=tuple(states))
-    slow = () if group.library else tuple(each for each in steps if tables.must_scan(each))
-    left_out += [
+    return replace(group, steps=steps, states=tuple(states)), tuple(left_out)
+
+
+def _without_slow_steps(group: Group, tables: _Tables) -> tuple[Group, tuple[str, ...]]:
+    """Return the user's group without steps for which each poll would scan a large table, and a line for each."""
+    slow = () if group.library else tuple(each for each in group.steps if tables.must_scan(each))
+    lines = (
         GroupResolutionText.WITHOUT_STEPS.render(
             table=each.table, why=GroupResolutionText.NO_TIME_INDEX.render(column=each.at)
         )
         for each in slow
-    ]
-    return replace(group, steps=tuple(each for each in steps if each not in slow)), tuple(left_out)
+    )
+    return replace(group, steps=tuple(each for each in group.steps if each not in slow)), tuple(lines)
 
 
 def _can_seek_newest_row(table: TableDetails, id_column: str) -> bool:

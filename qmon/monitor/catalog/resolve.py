@@ -293,7 +293,7 @@ class _Resolver:
     def add_group(self, group: Group, was: int | None) -> None:
         """Add queues of the configuration that are rows of one table."""
         with self._record_problems("layout", group.queue_layout(None), was):
-            found, _ = complete_group(
+            found, left_out = complete_group(
                 group,
                 self.catalog,
                 lambda table: self._read_details(self._find_table(table)),
@@ -304,6 +304,7 @@ class _Resolver:
             check_ids(own, (found.group.id,), self.catalog.engine.types_without_text)
             self.groups.append(found)
             self.places[group.name] = found.table_id
+            self.problems += [ProbeFailure("layout", each, queue=group.name) for each in left_out]
 
     def add_group_seen_before(self, found: ResolvedGroup) -> None:
         """Add a group that discovery found before, even if the server's counters no longer show it."""

@@ -348,12 +348,17 @@ def states_due_never(catalog: Catalog, details: TableDetails, state: str, due: s
     return _peek_values(catalog, details, due, "catalog/peek_far", columns, table_id=details.table.table_id)
 
 
+def existing_values(catalog: Catalog, details: TableDetails, column: str) -> tuple[str, ...]:
+    """Return the values that rows have in a column, as far as a few reads show them."""
+    return _read_values(catalog, details, column) if details.table.readable else ()
+
+
 def unit_of_times(catalog: Catalog, details: TableDetails, column: str) -> str | None:
     """Return the unit of times in a column of numbers: a key of ``NUMBER_ZONES``. ``None``: the rows do not show it.
 
     All values must be times between 2000 and 2100 in this unit.
     """
-    values = _read_values(catalog, details, column) if details.table.readable else ()
+    values = existing_values(catalog, details, column)
     if not values or not all(map(_is_whole, values)):
         return None
     fitting = (

@@ -46,6 +46,7 @@ from qmon.monitor.catalog.discovery.shape import ENOUGH_ROWS, Shape, may_be_queu
 from qmon.monitor.catalog.state_values import (
     MAX_VALUES,
     KnownValues,
+    existing_values,
     find_queue_state_column,
     is_not_a_state,
     known_values,
@@ -507,13 +508,17 @@ def _meaning_of_never(
 ) -> Never | None:
     """Return what a due time in more than five years means: a popped message with such a due time was due.
 
-    Until such a message is popped, rows do not show whether they have no due time or are due never.
+    If only other messages were popped, messages with such a due time are due later (``None``). Until any message is
+    popped, the rows do not show it.
     """
     if layout.due_at is None or layout.state is None:
         return None
     popped = {str(value) for kind, values in words.items() if kind in _POPPED for value in values}
     found = states_due_never(work.catalog, details, layout.state.column, layout.due_at)
-    return None if not found else "unknown" if popped.isdisjoint(found) else "now"
+    if not found or not popped.isdisjoint(found):
+        return "now" if found else None
+    seen = existing_values(work.catalog, details, layout.state.column)
+    return "unknown" if popped.isdisjoint(seen) else None
 
 
 def _find_other_queues(work: _Candidates, details: TableDetails, layout: Layout) -> OtherQueues | None:
