@@ -12,7 +12,7 @@ import pytest
 from qmon.cli.commands.act.run_action import RunText, exit_code
 from qmon.cli.commands.design.bench import BenchText
 from qmon.cli.target_session import SessionText
-from qmon.model.operation_records import OperationKind, OperationResult, OperationState
+from qmon.model.operation_records import OperationKind, OperationResult, OperationState, UndoState
 from qmon.operate.actions.pause import PauseText
 from qmon.operate.actions.redrive import RedriveText
 from qmon.operate.actions.requeue import RequeueText
@@ -134,7 +134,7 @@ def test_purge_by_ids_trash_and_undo(shop: str) -> None:
     (kept,) = valid(call("trash", "list", "shop", "--output", "json").stdout, "trash")["trash"]
     assert kept["operation"]["id"] == result["operation"]
     assert kept["kept_until"] > kept["operation"]["started_at"] + 6.9 * 86_400
-    assert "possible" in call("trash", "list", "shop").stdout
+    assert UndoState.POSSIBLE.label in call("trash", "list", "shop").stdout
     assert acted("undo", "shop", result["operation"], "--ids", "7", "--yes")["result"]["done"] == 1
     assert acted("undo", "shop", result["operation"], "--yes")["result"]["done"] == 2
     assert query(shop, "SELECT * FROM public.jobs ORDER BY id") == rows

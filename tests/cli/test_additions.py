@@ -166,7 +166,7 @@ def copied(tmp_path: Path) -> Path:
     rules.write_text(rules.read_text(encoding="utf-8") + VERDICT, encoding="utf-8")
     judge = model / "verdicts/judge.py"
     edit(judge, "flow_verdicts import (\n", "flow_verdicts import (\n    RETRIED,\n")
-    edit(judge, "    BEHIND,\n)\n_CODES", "    BEHIND,\n    RETRIED,\n)\n_CODES")
+    edit(judge, "    BEHIND,\n)\n_RANKS", "    BEHIND,\n    RETRIED,\n)\n_RANKS")
     # a probe of the target
     (probes / "prepared.sql").write_text(TARGET_STATEMENT, encoding="utf-8")
     state = model / "samples/server_state_samples.py"

@@ -11,6 +11,7 @@ from pathlib import Path
 import pyodbc
 import pytest
 
+from qmon.cli.commands.act.run_action import RunText
 from qmon.model.verdicts.flow_verdicts import FlowText
 from qmon.monitor.catalog.resolve import ResolveText
 from qmon.operate.plan.exclusions import ExclusionText
@@ -149,7 +150,7 @@ def test_the_runbook_fixes_a_queue_that_does_not_move(orders: str, shop: str, tm
             if words[0] == "status":
                 assert "stuck in progress" in said
             if words[0] in ("requeue", "purge") and code == 0:
-                operations += re.findall(r"operation (\S+)", said)
+                operations += re.findall(RunText.OPERATION.format(operation=r"(\S+)"), said)
             ran.append(words[0])
     assert {"status", "requeue", "end-session", "purge", "resume", "pause", "operations", "undo"} <= set(ran)
     states = query(orders, "SELECT status, count(*) FROM public.orders GROUP BY status ORDER BY status")

@@ -16,6 +16,7 @@ from qmon.errors import BadInput
 from qmon.log import LogText
 from qmon.model.verdicts.access_verdicts import AccessVerdictText
 from qmon.model.waits.lock_holders import LockHolderText
+from qmon.monitor.notify.sender import DeliveryText
 from qmon.monitor.source import Phase, SourceState
 from qmon.recording.write.headless_target import HeadlessTarget
 from tests.cli.calling import call
@@ -65,7 +66,10 @@ def test_a_trial_that_fails_says_why_and_no_secret(
     listener.answers.extend([403, 500])
     done = call("check", "--test-notice", "all")
     assert done.exit_code == 1
-    assert done.stdout == ("chat: answered 403 Forbidden\non-call: answered 500 Internal Server Error\n")
+    answers = {"chat": "403 Forbidden", "on-call": "500 Internal Server Error"}
+    assert done.stdout.splitlines() == [
+        f"{receiver}: {DeliveryText.ANSWERED.render(status=status)}" for receiver, status in answers.items()
+    ]
     monkeypatch.delenv("QMON_NOTIFY_CHAT")
     monkeypatch.setenv("QMON_NOTIFY_ON_CALL", f"{TOKEN} two words")
     done = call("check", "--test-notice", "all")

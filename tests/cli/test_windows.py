@@ -9,7 +9,9 @@ from typing import Final
 
 import pytest
 
+from qmon.cli.commands.design.load import LoadResultText
 from tests.cli.calling import ROOT, surroundings
+from tests.wordings import has
 
 pytestmark = pytest.mark.server
 
@@ -51,7 +53,8 @@ def test_every_test_is_imported_commands_start_and_files_are_locked_renamed_and_
 def test_a_queue_is_installed_loaded_recorded_and_shown_again(database: str, tmp_path: Path) -> None:
     qmon("design", "install", database, "naive", "--schema", "public", home=tmp_path)
     done = qmon("design", "load", database, "naive", *ONE_EACH, "--for", "1s", home=tmp_path)
-    assert done.startswith("naive: pushed ") and "pushed 0 " not in done and "failed" not in done
+    assert has(done, LoadResultText.RESULT, queue="naive")
+    assert not has(done, LoadResultText.RESULT, pushed=0) and not has(done, LoadResultText.FAILED)
     assert ",naive,naive," in qmon("status", database, "--output", "csv", home=tmp_path).splitlines()[1]
     qmon("record", database, "--to", str(tmp_path / "kept"), "--every", "500ms", "--for", "1500ms", home=tmp_path)
     (sealed,) = (tmp_path / "kept").rglob("*.zst")
