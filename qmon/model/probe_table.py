@@ -8,6 +8,7 @@ statements of one probe for several states or steps have the names ``probe:state
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Mapping
 from typing import Final
 
@@ -344,6 +345,7 @@ INDEXED_PROBES: Final = tuple(probe for probe in _ALL if probe.index)
 TARGET_PROBES: Final[Mapping[str, Probe]] = {probe.name: probe for probe in _TARGET_PROBES}
 
 
+@functools.cache
 def probe_family(probe: str) -> str:
     """Return the family of a probe, or the probe's own name without its state if it has no variants."""
     name = probe.partition(":")[0]

@@ -24,6 +24,9 @@ _CHANGE_SIGMAS: Final = 4.0
 _LAG_S: Final = 20.0
 _LAGS: Final = 6
 
+# The noise is at least this share of the variance of the net rate.
+_LEAST_SHARE: Final = 0.05
+
 
 @dataclass(frozen=True, slots=True)
 class NetRate:
@@ -99,18 +102,26 @@ class _StretchSums:
         if count < 3:
             return abs(self._net[stop] - self._net[start])  # as if messages arrived independently
         lags = max(1, min(count - 2, _LAGS, round(min(_LAG_S, seconds / 4) * count / seconds)))
-        own = max(0.0, self._covariance(start, stop, 0))
-        whole = own + 2 * sum((1 - lag / (lags + 1)) * self._covariance(start, stop, lag) for lag in range(1, lags + 1))
+        # This runs for many places of a change, so it uses no function for the autocovariance at each lag.
+        rates, own = self._rates, self._variance(start, stop)
+        mean = (rates[stop] - rates[start]) / count
+        whole = 0.0
+        for lag in range(1, lags + 1):
+            products = self._products[lag][stop] - self._products[lag][start + lag]
+            both = rates[stop] - rates[start + lag] + rates[stop - lag] - rates[start]
+            whole += (1 - lag / (lags + 1)) * (products - mean * both + (count - lag) * mean * mean)
         # Subtracting the mean of few stretches underestimates the variance.
-        return max(whole, 0.05 * own) * seconds / max(1, count - 1 - lags)
+        return max(own + 2 * whole / count, _LEAST_SHARE * own) * seconds / max(1, count - 1 - lags)
 
-    def _covariance(self, start: int, stop: int, lag: int) -> float:
-        """Return the autocovariance of the net rate of these stretches at a lag."""
-        count = stop - start
-        mean = (self._rates[stop] - self._rates[start]) / count
-        products = self._products[lag][stop] - self._products[lag][start + lag]
-        both = self._rates[stop] - self._rates[start + lag] + self._rates[stop - lag] - self._rates[start]
-        return (products - mean * both + (count - lag) * mean * mean) / count
+    def _variance(self, start: int, stop: int) -> float:
+        """Return the variance of the net rate of these stretches."""
+        moved, count = self._rates[stop] - self._rates[start], stop - start
+        return max(0.0, (self._products[0][stop] - self._products[0][start] - moved * moved / count) / count)
+
+    def _least_noise(self, start: int, stop: int) -> float:
+        """Return a lower bound of the noise, which is quick to compute."""
+        seconds, count = self._seconds[stop] - self._seconds[start], stop - start
+        return _LEAST_SHARE * self._variance(start, stop) * seconds / (count - 2) if count > 2 else 0.0
 
     def find_change(self, start: int, stop: int) -> int | None:
         """Return where the net rate has changed most clearly, or ``None`` if the net rate has not changed."""
@@ -119,11 +130,14 @@ class _StretchSums:
             before, after = self._seconds[at] - self._seconds[start], self._seconds[stop] - self._seconds[at]
             if before < _MIN_PART_S or after < _MIN_PART_S:
                 continue
-            old, new = self.net_rate(start, at), self.net_rate(at, stop)
-            noise = (old.noise * before + new.noise * after) / (before + after)
-            differ = abs(new.net - old.net)
-            error = sqrt(max(noise, 0.02) * (1 / before + 1 / after))
-            if differ > best * error:
+            differ = abs((self._net[stop] - self._net[at]) / after - (self._net[at] - self._net[start]) / before)
+            error = 0.0
+            for noise in (self._least_noise, self._noise):  # the lower bound already excludes most places
+                both = (noise(start, at) * before + noise(at, stop) * after) / (before + after)
+                error = sqrt(max(both, 0.02) * (1 / before + 1 / after))
+                if differ <= best * error:
+                    break
+            else:
                 best, found = differ / error, at
         return found
 

@@ -41,7 +41,7 @@ from qmon.model.verdicts.message_verdicts import (
     POISON,
     WRONG_CLOCK,
 )
-from qmon.model.verdicts.rule import Rule, RuleInput
+from qmon.model.verdicts.rule import Rule, RuleInput, holds_never
 from qmon.model.verdicts.server_health_verdicts import (
     AT_LIMIT,
     FAILED_OVER,
@@ -449,10 +449,10 @@ def _unread_codes(rules: Sequence[Rule], context: RuleInput, *, known: bool = Tr
     if context.rates_follow or not known:
         return frozenset(rule.code for rule in rules)
     of_target = (each for each in (context.snapshot.failures if context.snapshot else ()) if not each.queue)
-    failed = [each.probe for each in (*context.failures, *of_target)]
-    return frozenset(
-        rule.code for rule in rules if rule.unread(context) or any(is_probe_of(probe, rule.probes) for probe in failed)
-    )
+    failed = {each.probe for each in (*context.failures, *of_target)}
+    unread = {rule.code for rule in rules if rule.unread is not holds_never and rule.unread(context)}
+    unread.update(rule.code for rule in rules if failed and any(is_probe_of(probe, rule.probes) for probe in failed))
+    return frozenset(unread)
 
 
 def _has_throttled_figure(context: RuleInput) -> bool:

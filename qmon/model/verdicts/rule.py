@@ -141,6 +141,11 @@ def holds_always(_: RuleInput) -> bool:
     return True
 
 
+def holds_never(_: RuleInput) -> bool:
+    """Always return false."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """The definition of one verdict, except its text in the manual and its place in ``RULES``.
@@ -169,8 +174,8 @@ class Rule:
     cause: Callable[[RuleInput], str] = lambda _: ""
     keys: Mapping[str, Condition] = field(default_factory=dict)
     probes: tuple[str, ...] = ()
-    unread: Condition = lambda _: False
-    refuted: Condition = lambda _: False
+    unread: Condition = holds_never
+    refuted: Condition = holds_never
     of_target: bool = False
 
     def key_for(self, context: RuleInput) -> str:

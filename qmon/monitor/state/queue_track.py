@@ -116,7 +116,7 @@ class QueueTrack:
             samples=samples,
             snapshot=snapshot,
         )
-        verdicts, past = self._judge_rules(rule_input, at)
+        verdicts, past, _ = self._judge_rules(rule_input, at)
         unknown = Figure.unknown(reason)
         self._record_point(at, unknown, unknown, unknown, rates=False)
         return replace(
@@ -467,7 +467,7 @@ class QueueTrack:
             rates_follow=any(each.value is None and each.reason in RATES_FOLLOW for each in (push, pop)),
         )
         rule_input = replace(rule_input, queue=self._with_trends(at, rule_input, pop.evidence, more["scheduled"]))
-        verdicts, past = self._judge_rules(rule_input, at, guard)
+        verdicts, past, undecided = self._judge_rules(rule_input, at, guard)
         self._record_point(at, ready.evidence, in_progress.evidence, oldest.evidence, rates=plotted)
         return QueueView(
             layout=samples.layout,
@@ -492,7 +492,7 @@ class QueueTrack:
             pauses=pauses,
             verdicts=verdicts,
             throttled=throttled,
-            undecided=undecided_codes(rule_input, verdicts, self._spans),
+            undecided=undecided,
             ledger=None,
             past=past,
             **stale_figures.figure_fields({}, more),
@@ -522,10 +522,11 @@ class QueueTrack:
 
     def _judge_rules(
         self, given: RuleInput, at: float, guard: DefectGuard | None = None
-    ) -> tuple[tuple[Verdict, ...], tuple[PastVerdict, ...]]:
-        """Return the verdicts that hold and the verdicts that are over."""
+    ) -> tuple[tuple[Verdict, ...], tuple[PastVerdict, ...], frozenset[str]]:
+        """Return the verdicts that hold, the verdicts that are over, and the codes of undecided verdicts."""
         verdicts, self._spans = judge_queue(given, at, self._spans, guard)
-        return verdicts, self._verdict_log.record_verdicts(verdicts, at, undecided_codes(given, verdicts, self._spans))
+        undecided = undecided_codes(given, verdicts, self._spans)
+        return verdicts, self._verdict_log.record_verdicts(verdicts, at, undecided), undecided
 
     def _make_forecast(self, given: RuleInput, verdicts: Sequence[Verdict], *, plotted: bool) -> Forecast:
         """Return the forecast. It suggests more consumers only if all are busy and messages do not take longer now."""
