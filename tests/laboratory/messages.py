@@ -30,7 +30,7 @@ KNOWN_POLLS: Final = 35
 # This is long enough to collect messages to compare with.
 USUAL_S: Final = 25.0
 # After this time, qmon knows how often the same message usually comes.
-KNOWN_S: Final = RECENT_S + 60.0
+KNOWN_S: Final = RECENT_S + 35.0
 # Scheduled messages are counted every ten seconds. Three counts prove that messages become due later.
 COUNTING_S: Final = PROBES["in_state"].every_s
 NEWEST_S: Final = PROBES["newest"].every_s
