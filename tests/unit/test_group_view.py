@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qmon.cli.commands.status import status_rows
+from qmon.cli.commands.status import StatusText, status_rows
 from qmon.model.combined_figures import CombinedText, group_views
 from qmon.model.figure import Figure
 from qmon.model.groups.group import MOST_QUEUES
@@ -58,7 +58,7 @@ def test_the_table_stands_above_its_queues_in_status_and_beside_them_in_json() -
     _, rows = status_rows(seen)
     assert [row[0] for row in rows] == ["orders", "oban", "oban/mails", "oban/invoices"]
     assert rows[1][:3] == ("oban", "table", "7")
-    assert rows[1][-1] == "2 queues"
+    assert rows[1][-1] == StatusText.QUEUES.render(count=2)
     (table,) = status_object(seen)["tables"]
     assert (table["name"], table["table"], table["queues"]) == ("oban", "app.oban", ["oban/mails", "oban/invoices"])
     assert (table["ready"], table["push_rate"]) == (7, None)
