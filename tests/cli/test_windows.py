@@ -10,6 +10,7 @@ from typing import Final
 import pytest
 
 from qmon.cli.commands.design.load import LoadResultText
+from qmon.recording.read.recording_paths import list_segments
 from tests.cli.calling import ROOT, surroundings
 from tests.wordings import has
 
@@ -57,6 +58,6 @@ def test_a_queue_is_installed_loaded_recorded_and_shown_again(database: str, tmp
     assert not has(done, LoadResultText.RESULT, pushed=0) and not has(done, LoadResultText.FAILED)
     assert ",naive,naive," in qmon("status", database, "--output", "csv", home=tmp_path).splitlines()[1]
     qmon("record", database, "--to", str(tmp_path / "kept"), "--every", "500ms", "--for", "1500ms", home=tmp_path)
-    (sealed,) = (tmp_path / "kept").rglob("*.zst")
+    (sealed,) = list_segments(tmp_path / "kept")
     assert not sealed.name.startswith("_")
     assert "naive" in qmon("replay", str(tmp_path / "kept"), "--output", "json", home=tmp_path)
