@@ -13,6 +13,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from qmon.pipeline.ingest.staged import stage_rows_files
+from qmon.pipeline.lake.delta import TableLog, WrittenFiles
+from qmon.pipeline.lake.schema import STAGED
 from qmon.recording.figure_rows import rows_file
 from qmon.recording.figure_rows.line_rows import rows_from_segment
 from qmon.recording.figure_rows.rows_file import read_rows, write_rows_file
@@ -110,6 +112,14 @@ def test_a_file_of_figures_that_does_not_match_is_not_used(tmp_path: Path, way: 
     ways[way](figures_path(path))
     assert read_figures_file(path, size) is None
     assert read_rows(path, size, str(path)) is None
+
+
+def test_segments_without_polls_stage_no_rows(tmp_path: Path) -> None:
+    paths = Watched(tmp_path / "recordings", "shop", "aaaaaaaaaaaa", rows_files=True).record(START, 0)
+    assert len(paths) == 1
+    segments = {f"file:{path}": path.stat().st_size for path in paths}
+    assert stage_rows_files(segments, tmp_path / "staged" / "now") == []
+    assert TableLog(f"file:{tmp_path}/staged", STAGED).written_files("now/kind=poll") == WrittenFiles()
 
 
 def test_a_lake_is_the_same_with_parquet_files(spark: SparkSession, tmp_path: Path) -> None:

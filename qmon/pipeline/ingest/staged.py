@@ -208,6 +208,8 @@ class _PartitionedWriter:
         self._tables: dict[tuple[object, ...], list[pa.Table]] = {}
         self._buffered = 0
         self._files = 0
+        # The folder is also listed if no segment has rows. Like Spark, create it with the usual mode of new folders.
+        pa.fs.LocalFileSystem().create_dir(str(folder))
 
     def add_rows(self, kind: str, rows: pa.Table) -> None:
         """Add rows of one kind. Rows without the columns ``date`` and ``bucket`` are in no partition."""
@@ -228,7 +230,7 @@ class _PartitionedWriter:
             place = self._folder / f"kind={kind}"
             for name, value in zip(PARTITIONS, values, strict=True):
                 place /= f"{name}={'__HIVE_DEFAULT_PARTITION__' if value is None else value}"
-            pa.fs.LocalFileSystem().create_dir(str(place))  # like Spark, with the usual mode of new folders
+            pa.fs.LocalFileSystem().create_dir(str(place))
             self._files += 1
             pq.write_table(pa.concat_tables(tables), place / f"rows-{self._files:05d}.parquet", compression="snappy")
         self._tables.clear()
