@@ -9,13 +9,13 @@ from typing import Final
 from qmon.engines.odbc import OdbcConnection
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.model.cost_budget import Budget
-from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, Ring, StateColumn
 from qmon.model.layout.table_facts import Column, TableFacts
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from tests.replayed import LIST, Cursor, Driver, connection, steady
 
 DESIGNS: Final = ("status", "fifo", "ring", "pending")
@@ -93,7 +93,7 @@ class _Keeping(Cursor):
 
 def queue(number: int, design: str) -> tuple[Layout, TableFacts]:
     """Return a queue with all indexes, and its catalog facts."""
-    name, table = f"q{number}", TableName("dbo", f"Q{number}")
+    name, table = f"q{number}", ObjectName("dbo", f"Q{number}")
     columns = (Column("Id", "bigint"), Column("Status", "varchar"), Column("Due", "datetime2"))
     facts = TableFacts(
         100 + number,
@@ -109,7 +109,7 @@ def queue(number: int, design: str) -> tuple[Layout, TableFacts]:
             facts = replace(facts, filtered=filtered)
             return Layout(name, design, table, id="Id", state=STATE, started_at="StartedAt"), facts
         case "ring":
-            push, pop, spare = (TableName("dbo", f"{each}{number}") for each in ("Push", "Pop", "Spare"))
+            push, pop, spare = (ObjectName("dbo", f"{each}{number}") for each in ("Push", "Pop", "Spare"))
             facts = replace(
                 facts,
                 sequence_id=None,
@@ -152,7 +152,7 @@ class Polls:
         observing = self.snapshots[-1].observing
         return 0 if observing is None else len(observing.throttled)
 
-    def poll(self, count: int, focus: Focus | None = None) -> list[list[Sent]]:
+    def poll(self, count: int, focus: ReadScope | None = None) -> list[list[Sent]]:
         """Poll ``count`` times and return what each poll sent."""
         out = []
         for _ in range(count):
@@ -160,6 +160,6 @@ class Polls:
             self.driver.now_at += 2.0
             self.driver.poll += 1
             self.driver.sent.clear()
-            self.snapshots.append(self.collector.collect(self.driver.poll, 2.0, focus or Focus()))
+            self.snapshots.append(self.collector.collect(self.driver.poll, 2.0, focus or ReadScope()))
             out.append(list(self.driver.sent))
         return out

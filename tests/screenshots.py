@@ -41,9 +41,9 @@ from qmon.recording.write.recording_source import RecordingSource
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
 from qmon.tui.app import QmonApp
-from qmon.tui.member import DashboardTarget
 from qmon.tui.past_reader import KnownPast
 from qmon.tui.themes import DARK, LIGHT
+from qmon.tui.watched_target import DashboardTarget
 from tests.svg import one_after_the_other, smaller
 
 FOLDER: Final = Path(__file__).parents[1] / "screenshots"

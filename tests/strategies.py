@@ -8,23 +8,23 @@ from hypothesis import strategies as st
 
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import (
-    Clients,
+    ClientPatterns,
     Layout,
     LayoutSource,
-    Order,
+    ObjectName,
     OwnerColumn,
+    PauseSwitch,
+    RequeueWrite,
     Ring,
+    SortColumn,
     StateColumn,
-    Switch,
-    TableName,
-    Write,
 )
 
 names = st.text(min_size=1, max_size=20)
-tables = st.builds(TableName, names | st.just(""), names)
+tables = st.builds(ObjectName, names | st.just(""), names)
 maybe = st.none() | names
 values = st.integers(-(2**63) + 1, 2**63 - 1) | st.text(max_size=8)
-clients = st.builds(Clients, maybe, maybe, maybe)
+clients = st.builds(ClientPatterns, maybe, maybe, maybe)
 # State values of one column differ, also as text.
 state_columns = st.builds(
     lambda column, distinct, used: StateColumn(
@@ -39,7 +39,9 @@ state_columns = st.builds(
     st.lists(values, min_size=4, max_size=6, unique_by=str),
     st.lists(st.booleans(), min_size=3, max_size=3),
 )
-orders = st.lists(st.builds(Order, names, st.booleans()), max_size=3, unique_by=lambda each: each.column).map(tuple)
+orders = st.lists(st.builds(SortColumn, names, st.booleans()), max_size=3, unique_by=lambda each: each.column).map(
+    tuple
+)
 
 State = Literal["ready", "dead"]
 both: tuple[State, ...] = ("ready", "dead")
@@ -56,7 +58,7 @@ writes = st.dictionaries(
     st.tuples(states, names),
     st.tuples(st.sampled_from(["null", "now", "keep"]), st.none()) | st.tuples(st.just("value"), whole | names),
     max_size=4,
-).map(lambda found: tuple(Write(*key, *found[key]) for key in sorted(found, key=_place)))
+).map(lambda found: tuple(RequeueWrite(*key, *found[key]) for key in sorted(found, key=_place)))
 layouts = st.builds(
     Layout,
     queue=names,
@@ -96,6 +98,6 @@ layouts = st.builds(
     producers=clients,
     consumers=clients,
     routines=st.dictionaries(names, tables, max_size=3).map(lambda found: tuple(found.items())),
-    switch=st.none() | st.builds(Switch, tables, tables),
+    switch=st.none() | st.builds(PauseSwitch, tables, tables),
     source=st.just(LayoutSource.CONFIGURATION),
 )

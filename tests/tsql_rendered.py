@@ -16,7 +16,7 @@ from qmon.engines.sql.whole_row import RowValues, StoredColumn
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.model.groups.conditions import ColumnRef, IsNull
 from qmon.model.groups.group import Group
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.model.layout.table_facts import Column, IndexName
 from qmon.model.layout.time_zones import UTC_ZONE, TimeColumn, Zone
 from qmon.model.samples.listing_samples import PagePosition
@@ -58,7 +58,7 @@ def names_for(
         elif slot == "columns" and "look" in query.names:
             out[slot] = ("q_c", *(f"q_{each}" for each in sorted(query.names)))
         elif "where" in forms:
-            out[slot] = RowCondition(IsNull(ColumnRef("q_c")), Group("g", TableName("dbo", "t"), "id", ()), "t")
+            out[slot] = RowCondition(IsNull(ColumnRef("q_c")), Group("g", ObjectName("dbo", "t"), "id", ()), "t")
         elif "values" in forms:
             out[slot] = RowValues(((StoredColumn("q_c", kind, kind), 100),))
         elif "int" in forms:

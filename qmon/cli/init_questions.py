@@ -15,7 +15,7 @@ from qmon.errors import BadInput
 
 if TYPE_CHECKING:
     from qmon.cli.target_session import ConnectedTarget
-    from qmon.model.layout.layout import TableName
+    from qmon.model.layout.layout import ObjectName
     from qmon.monitor.catalog.catalog import Catalog, TableDetails
     from qmon.monitor.catalog.discovery.candidates import Candidate
 from qmon.texts import Text
@@ -96,7 +96,7 @@ class Answers:
         return out
 
 
-def ask_about_tables(connected: ConnectedTarget, findings: Sequence[Candidate]) -> dict[TableName, Answers | None]:
+def ask_about_tables(connected: ConnectedTarget, findings: Sequence[Candidate]) -> dict[ObjectName, Answers | None]:
     """Ask about each table that may be a queue or has unclear states. ``None`` means that a table is not a queue."""
     from qmon.monitor.catalog.catalog import Catalog
     from qmon.monitor.catalog.discovery.candidates import is_likely
@@ -113,7 +113,7 @@ def ask_about_tables(connected: ConnectedTarget, findings: Sequence[Candidate]) 
     known = catalog.read_details([row for row in catalog.read_tables() if row.name in unsure])
     by_name = {details.table.name: details for details in known.values()}
 
-    def values(table: TableName, column: str) -> Sequence[str]:
+    def values(table: ObjectName, column: str) -> Sequence[str]:
         return known_values(by_name[table], column, catalog).values
 
     return {

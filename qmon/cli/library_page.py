@@ -83,7 +83,7 @@ def library_lines(library: Library) -> Iterator[str]:
     """Yield the lines that describe a library."""
     from qmon.libraries.library import group_for, queue_for, with_prefix
     from qmon.model.groups.group import Group
-    from qmon.model.layout.layout import TableName
+    from qmon.model.layout.layout import ObjectName
 
     prefix = library.prefixes[0]
     engine = "SQL Server" if library.engine == "sqlserver" else "PostgreSQL"
@@ -98,13 +98,13 @@ def library_lines(library: Library) -> Iterator[str]:
     if library.others:
         yield LibraryPageText.OTHERS.render(tables=", ".join(with_prefix(each, prefix) for each in library.others))
     names = [with_prefix(str(raw["table"]), prefix) for raw in library.groups]
-    groups = [group_for(library, at, prefix, TableName("", name), library.name) for at, name in enumerate(names, 1)]
+    groups = [group_for(library, at, prefix, ObjectName("", name), library.name) for at, name in enumerate(names, 1)]
     for group in groups:
         yield from _group_lines(group)
     for number, queue in enumerate(library.queues, 1):
         types = ", ".join(f"{column} {' or '.join(kinds)}" for column, kinds in queue.columns.items())
         yield LibraryPageText.RECOGNIZED_BY_COLUMNS.render(columns=types)
-        found = queue_for(library, number, TableName("", "such a table"), library.name)
+        found = queue_for(library, number, ObjectName("", "such a table"), library.name)
         yield from _group_lines(found) if isinstance(found, Group) else _layout_lines(found)
     if library.groups:
         yield _actions_line(_action_names(library, groups))

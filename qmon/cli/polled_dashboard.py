@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from qmon.engines.base import Target
     from qmon.monitor.source import SnapshotSource
     from qmon.operate.context import OperatorContext
-    from qmon.tui.member import DashboardTarget
+    from qmon.tui.watched_target import DashboardTarget
 
 
 def show_target(

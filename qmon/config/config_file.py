@@ -22,7 +22,7 @@ from qmon.model.alerts.rule_parser import rules_from_list
 from qmon.model.config_reader import Keys, suggest_nearest
 from qmon.model.cost_budget import Budget, parse_budget
 from qmon.model.groups.configured_queue import ConfiguredQueue, NamedLibrary, configured_name, queue_from_dict
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.redact import build_redactor
 from qmon.system import read_text
 from qmon.texts import Text
@@ -97,7 +97,7 @@ class TargetConfig:
     budget: Budget | None = None
     baselines: Path | None = None
 
-    def names_table(self, table: TableName) -> bool:
+    def names_table(self, table: ObjectName) -> bool:
         """Return whether the target has a queue in this table. A name without a schema matches any schema."""
         named = [each.table for each in self.queues if not isinstance(each, NamedLibrary)]
         return any(each.name == table.name and each.schema in ("", table.schema) for each in named)

@@ -53,7 +53,7 @@ def known_targets(config: Config) -> tuple[KnownTarget, ...]:
     If there is no driver manager, there are no DSNs.
     """
     from_file = [_configured_target(name, config) for name in config.targets]
-    return (*from_file, *(each for each in _dsn_targets() if each.name not in config.targets))
+    return (*from_file, *(each for each in _odbc_dsn_targets() if each.name not in config.targets))
 
 
 def _configured_target(name: str, config: Config) -> KnownTarget:
@@ -77,7 +77,7 @@ def _configured_target(name: str, config: Config) -> KnownTarget:
     )
 
 
-def _dsn_targets() -> list[KnownTarget]:
+def _odbc_dsn_targets() -> list[KnownTarget]:
     try:
         from qmon.engines import odbc
     except MissingDriver:

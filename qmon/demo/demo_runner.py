@@ -96,7 +96,7 @@ def run_headless(seconds: float) -> tuple[View, dict[str, Any]]:
         view = views[-1]
         wait_until_counted(load.counts, view.sampled_at)
         report = status_object(view)
-        report["workload"] = {queue.name: _load_counts(queue, view, load.counts) for queue in view.queues}
+        report["workload"] = {queue.name: _workload_figures(queue, view, load.counts) for queue in view.queues}
     return view, report
 
 
@@ -159,7 +159,7 @@ def _watch_target(target: Target, seconds: float) -> list[View]:
     return views
 
 
-def _load_counts(queue: QueueView, view: View, counts: CommittedCounts) -> dict[str, Any]:
+def _workload_figures(queue: QueueView, view: View, counts: CommittedCounts) -> dict[str, Any]:
     """Return the load's counts over the window of qmon's rates, and the depth when the view was made."""
     depth = counts.depth_at(queue.name, view.sampled_at)
     if queue.window_s is None:

@@ -12,7 +12,7 @@ from qmon.model.config_reader import Keys
 from qmon.model.groups.configured_queue import NamedLibrary, queue_from_dict
 from qmon.model.groups.group import Group
 from qmon.model.groups.group_parser import group_from_dict
-from qmon.model.layout.layout import Layout, LayoutSource, TableName
+from qmon.model.layout.layout import Layout, LayoutSource, ObjectName
 from qmon.model.layout.layout_io import table_to_text
 from qmon.texts import Text
 
@@ -117,14 +117,14 @@ def library_from_dict(raw: Mapping[str, object], where: str, *, own: bool = Fals
     if tables.raw and not library.groups:
         raise BadInput(LibraryFileText.NEEDS_GROUP.render(where=where))
     for number in range(1, len(queues) + 1):
-        queue_for(library, number, TableName("schema", "table"), library.name)
+        queue_for(library, number, ObjectName("schema", "table"), library.name)
     for number, raw_group in enumerate(library.groups, 1):
         Keys(raw_group, f"{where}: group[{number}]").require_text("table")
-        group_for(library, number, library.prefixes[0], TableName("schema", "table"), library.name)
+        group_for(library, number, library.prefixes[0], ObjectName("schema", "table"), library.name)
     return library
 
 
-def group_for(library: Library, number: int, prefix: str, table: TableName, name: str) -> Group:
+def group_for(library: Library, number: int, prefix: str, table: ObjectName, name: str) -> Group:
     """Return the library's group ``number`` (from 1) with this table and name. Raises ``BadInput``."""
     raw = cast("Mapping[str, object]", _with_prefixes(library.groups[number - 1], prefix))
     raw = cast("Mapping[str, object]", _with_queue_name(raw, queue_in_name(table.name, str(raw["table"])) or ""))
@@ -134,7 +134,7 @@ def group_for(library: Library, number: int, prefix: str, table: TableName, name
     return replace(group_from_dict(given, table, where=where, source=source), version=library.version)
 
 
-def queue_for(library: Library, number: int, table: TableName, name: str) -> Layout | Group:
+def queue_for(library: Library, number: int, table: ObjectName, name: str) -> Layout | Group:
     """Return the library's queue ``number`` (from 1) with this table and name. Raises ``BadInput``."""
     where = f"{library.where}: queue[{number}]"
     raw = {**library.queues[number - 1].written, "name": name, "table": table_to_text(table)}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from qmon.libraries.library import Library, group_for, queue_for, queue_in_name, with_prefix
 from qmon.model.groups.group import Group
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.texts import Text
 
 # The type of each column of a table, in the server's words and without length.
@@ -37,7 +37,7 @@ class RecognizedLibrary:
     library: Library
     schema: str
     groups: tuple[Group, ...]
-    tables: frozenset[TableName]
+    tables: frozenset[ObjectName]
 
 
 def recognize_libraries(candidates: Iterable[Library], engine: str, tables: Tables) -> tuple[RecognizedLibrary, ...]:
@@ -63,7 +63,7 @@ def find_table_queues(candidates: Iterable[Library], engine: str, tables: Tables
     """Return the queues whose tables are identified by their columns alone, sorted by schema and table."""
     libraries = [library for library in candidates if library.engine == engine and library.queues]
     found = [
-        (library, number, TableName(schema, name))
+        (library, number, ObjectName(schema, name))
         for schema in sorted(tables)
         for name, columns in sorted(tables[schema].items())
         if (first := _find_library(libraries, columns)) is not None
@@ -152,7 +152,7 @@ def _describe_missing(library: Library, prefix: str, tables: Mapping[str, Column
                         column=f"{table}.{column}", type=kind, needed=" or ".join(types)
                     )
     for number, raw in enumerate(library.groups, 1):
-        group = group_for(library, number, prefix, TableName("", with_prefix(str(raw["table"]), prefix)), library.name)
+        group = group_for(library, number, prefix, ObjectName("", with_prefix(str(raw["table"]), prefix)), library.name)
         for table, column in sorted(group.columns_read.times):
             found = tables.get(table, {}).get(column)
             if found is not None and found not in group.zone.types:
@@ -174,7 +174,7 @@ def _recognized_library(
     names = [with_prefix(name, prefix) for name in (*library.tables, *library.others)]
     own = {name for name in tables if any(queue_in_name(name, each) is not None for each in names)}
     own |= {group.table.name for group in groups}
-    return RecognizedLibrary(library, schema, groups, frozenset(TableName(schema, name) for name in own))
+    return RecognizedLibrary(library, schema, groups, frozenset(ObjectName(schema, name) for name in own))
 
 
 def _find_groups(library: Library, schema: str, prefix: str, tables: Iterable[str], name: str) -> Iterator[Group]:
@@ -183,4 +183,4 @@ def _find_groups(library: Library, schema: str, prefix: str, tables: Iterable[st
         for table in sorted(tables):
             if (own := queue_in_name(table, wanted)) is not None:
                 own = f"{name}/{own}" if own else name
-                yield group_for(library, number, prefix, TableName(schema, table), own)
+                yield group_for(library, number, prefix, ObjectName(schema, table), own)

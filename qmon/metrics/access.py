@@ -23,7 +23,7 @@ from qmon.errors import BadInput
 from qmon.texts import Text
 
 
-class AccessFault(Text):
+class AccessFileText(Text):
     """Why files of users or certificates cannot be used."""
 
     NOT_A_HASH = "--users {path}: line {line} is not a name with a bcrypt hash; create it with: htpasswd -B {path} NAME"
@@ -71,7 +71,7 @@ class Users:
         # seconds.
         self._verified = frozenset[bytes]()
 
-    def is_verified(self, credentials: Credentials) -> bool:
+    def was_verified(self, credentials: Credentials) -> bool:
         """Return true if this name and password were verified before. Takes microseconds."""
         digest = self._digest(credentials)
         return any([hmac.compare_digest(digest, each) for each in self._verified])
@@ -132,7 +132,7 @@ class PasswordGate:
         credentials = credentials_from(authorization)
         if credentials is None:
             return 401
-        if self._users.is_verified(credentials):
+        if self._users.was_verified(credentials):
             return 200
         if self._clock() >= self._until:
             self._wrong.clear()
@@ -175,12 +175,12 @@ def read_users(path: Path) -> Users:
             continue
         name, _, hashed = line.strip().partition(":")
         if not _is_hash(hashed):
-            raise BadInput(AccessFault.NOT_A_HASH.render(path=path, line=number))
+            raise BadInput(AccessFileText.NOT_A_HASH.render(path=path, line=number))
         if _hash_cost(hashed.encode()) > _MAX_COST:
-            raise BadInput(AccessFault.COSTLY_HASH.render(path=path, line=number, limit=_MAX_COST))
+            raise BadInput(AccessFileText.COSTLY_HASH.render(path=path, line=number, limit=_MAX_COST))
         hashes[name] = hashed.encode()
     if not hashes:
-        raise BadInput(AccessFault.NO_USERS.render(path=path))
+        raise BadInput(AccessFileText.NO_USERS.render(path=path))
     return Users(hashes)
 
 
@@ -219,7 +219,9 @@ def tls_context(certificate: Path, key: Path) -> ssl.SSLContext:
         context.load_cert_chain(certificate, key, password=lambda: "")
     except (ssl.SSLError, ValueError) as problem:
         words = getattr(problem, "reason", None) or problem
-        raise BadInput(AccessFault.NOT_A_CERTIFICATE.render(certificate=certificate, key=key, problem=words)) from None
+        raise BadInput(
+            AccessFileText.NOT_A_CERTIFICATE.render(certificate=certificate, key=key, problem=words)
+        ) from None
     return context
 
 
@@ -227,6 +229,6 @@ def _read_option_file(path: Path, option: str) -> str:
     try:
         return path.read_text("utf-8")
     except OSError as problem:
-        raise BadInput(AccessFault.UNREADABLE.render(option=option, path=path, problem=problem.strerror)) from None
+        raise BadInput(AccessFileText.UNREADABLE.render(option=option, path=path, problem=problem.strerror)) from None
     except UnicodeDecodeError:
-        raise BadInput(AccessFault.NOT_TEXT.render(option=option, path=path)) from None
+        raise BadInput(AccessFileText.NOT_TEXT.render(option=option, path=path)) from None

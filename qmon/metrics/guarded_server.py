@@ -90,7 +90,7 @@ class GuardedServer:
         guard: the rules about which clients may read.
         answer: answers a request that has passed the checks.
         public_paths: paths that need no password.
-        allows_links: whether links on pages of other sites may open pages of this server.
+        allows_cross_site_links: whether links on pages of other sites may open pages of this server.
 
     Attributes:
         url: the address without a path.
@@ -104,7 +104,7 @@ class GuardedServer:
         answer: Answer,
         *,
         public_paths: Collection[str] = (),
-        allows_links: bool = False,
+        allows_cross_site_links: bool = False,
     ) -> None:
         place = parse_listen_address(listen, is_guarded=bool(guard.users and guard.tls), option=option)
         try:
@@ -121,7 +121,7 @@ class GuardedServer:
         self._hosts = frozenset(map(str.lower, guard.hosts))
         self._answer = answer
         self._public_paths = public_paths
-        self._allows_links = allows_links
+        self._allows_cross_site_links = allows_cross_site_links
         self._loop = asyncio.new_event_loop()
         self._serving = self._loop.create_task(
             BoundedListener(listening, guard.tls, self._serve_client).serve_forever()
@@ -156,7 +156,7 @@ class GuardedServer:
 
     async def _check_request(self, request: Request, client: ClientConnection) -> None:
         """Raise ``Refused`` if the client may not read the requested path."""
-        check_origin(request, client.local, self._hosts, allows_links=self._allows_links)
+        check_origin(request, client.local, self._hosts, allows_cross_site_links=self._allows_cross_site_links)
         if self._gate is None or request.path in self._public_paths:
             return
         status = await self._gate.status_for(client.address, request.headers.get("authorization", ""))

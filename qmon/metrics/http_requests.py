@@ -86,14 +86,16 @@ def _parse_headers(lines: list[str]) -> dict[str, str]:
     return found
 
 
-def check_origin(request: Request, local: str, allowed: Collection[str], *, allows_links: bool = False) -> None:
+def check_origin(
+    request: Request, local: str, allowed: Collection[str], *, allows_cross_site_links: bool = False
+) -> None:
     """Refuse requests that other sites cause a browser to send, including requests by DNS rebinding.
 
     Args:
         request: the request.
         local: our address that the client connected to.
         allowed: further host names and addresses, in lower case.
-        allows_links: whether a link on a page of another site may open a page of this server in its own tab.
+        allows_cross_site_links: whether a link on a page of another site may open a page of this server in its own tab.
 
     Raises ``Refused``.
     """
@@ -106,7 +108,7 @@ def check_origin(request: Request, local: str, allowed: Collection[str], *, allo
     if origin is not None and origin.lower().partition("://")[2] != host.lower():
         raise Refused(403, RequestText.OTHER_SITE)
     fetch = [request.headers.get(f"sec-fetch-{name}", "none") for name in ("site", "mode", "dest")]
-    is_link = allows_links and fetch[1:] == ["navigate", "document"]
+    is_link = allows_cross_site_links and fetch[1:] == ["navigate", "document"]
     if fetch[0] not in ("none", "same-origin") and not is_link:
         raise Refused(403, RequestText.OTHER_SITE)
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from qmon.model.figure import Figure
 from qmon.model.groups.group import MOST_QUEUES
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.model.queue_figures import COUNT, QUEUE_FIGURES, RATE, QueueFigure
 from qmon.model.view import QueueView
 from qmon.texts import Text
@@ -40,14 +40,14 @@ class GroupView:
     """Two or more queues of one table. ``figures`` is keyed by ``QueueFigure.field``."""
 
     name: str
-    table: TableName
+    table: ObjectName
     queues: tuple[str, ...]
     figures: Mapping[str, Figure]
 
 
 def group_views(queues: Iterable[QueueView]) -> tuple[GroupView, ...]:
     """Return a group for each table that holds several of these queues, in the order of the queues."""
-    found: dict[tuple[str, TableName], list[QueueView]] = {}
+    found: dict[tuple[str, ObjectName], list[QueueView]] = {}
     for queue in queues:
         if queue.layout.part is not None:
             found.setdefault((queue.layout.part.group, queue.layout.table), []).append(queue)

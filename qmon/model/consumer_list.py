@@ -9,7 +9,7 @@ from typing import Final
 
 from qmon.model.layout.layout import Layout
 from qmon.model.rates.flow import pops_in_transaction
-from qmon.model.samples.client_samples import ClientSample
+from qmon.model.samples.client_samples import ProgramSessionSample
 from qmon.model.samples.polled_samples import MessageSample
 from qmon.model.view import QueueView
 from qmon.texts import Text
@@ -53,7 +53,7 @@ class ListedConsumer:
 
     key: str
     name: str
-    client: ClientSample | None = None
+    client: ProgramSessionSample | None = None
     host: str | None = None
     since_s: float | None = None
     messages: tuple[MessageSample, ...] = ()
@@ -126,7 +126,7 @@ def list_consumers(queue: QueueView, sampled_at: float) -> ConsumerList:
     return ConsumerList(tuple(found), whole, why)
 
 
-def _session_consumer(client: ClientSample, sampled_at: float) -> ListedConsumer:
+def _session_consumer(client: ProgramSessionSample, sampled_at: float) -> ListedConsumer:
     started = client.started_at
     unknown: dict[str, Unknown] = {}
     if not client.host:

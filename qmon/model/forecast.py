@@ -72,7 +72,7 @@ class Forecast:
     text: str = ""
     growth_band: float | None = None
 
-    def with_hourly_rise(self, rise: Rise) -> Forecast:
+    def or_growth_of_last_hour(self, rise: Rise) -> Forecast:
         """Return this forecast if it shows growth, else a forecast with the growth of the last hour."""
         if self.trend is Trend.GROWING:
             return self
@@ -80,7 +80,7 @@ class Forecast:
         return Forecast(Trend.GROWING, growth=growth, text=ForecastText.GROWING.render(rate=rate(growth)))
 
     @property
-    def while_paused(self) -> Forecast:
+    def without_consumer_advice(self) -> Forecast:
         """The forecast without the number of consumers needed, which does not apply during a pause."""
         if self.growth is None or self.trend is not Trend.GROWING:
             return self

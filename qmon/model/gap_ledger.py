@@ -57,7 +57,7 @@ class Ledger:
         return next((part.count for part in self.parts if part.name == name), None)
 
 
-def ring_ledger(ring: RingSample, orphans: int = 0, *, settled: bool = False) -> Ledger:
+def ring_ledger(ring: RingSample, orphan_count: int = 0, *, no_open_pushes: bool = False) -> Ledger:
     """Return the ledger of a ring.
 
     Numbers beyond the pop position are ready or have no message. Numbers up to the pop position are in flight, are
@@ -65,8 +65,8 @@ def ring_ledger(ring: RingSample, orphans: int = 0, *, settled: bool = False) ->
 
     Args:
         ring: positions and slots, from one statement.
-        orphans: messages known to be orphaned.
-        settled: true if no drawn number can be pushed any more.
+        orphan_count: messages known to be orphaned.
+        no_open_pushes: true if no drawn number can be pushed any more.
     """
     beyond = max(0, ring.span)
     early = max(0, ring.pop_last - ring.push_last)
@@ -75,32 +75,34 @@ def ring_ledger(ring: RingSample, orphans: int = 0, *, settled: bool = False) ->
     return Ledger(
         (
             LedgerPart(READY, ready),
-            LedgerPart(IN_FLIGHT, max(0, ring.pop_held - orphans)),
-            LedgerPart(ORPHANED, max(0, orphans)),
-            LedgerPart(SKIPPED if settled else UNCLEAR, without),
+            LedgerPart(IN_FLIGHT, max(0, ring.pop_held - orphan_count)),
+            LedgerPart(ORPHANED, max(0, orphan_count)),
+            LedgerPart(SKIPPED if no_open_pushes else UNCLEAR, without),
         )
     )
 
 
-def span_ledger(span: int, ready: float, held: int, *, estimated: bool = False, settled: bool = False) -> Ledger:
+def span_ledger(
+    drawn_count: int, ready: float, held: int, *, estimated: bool = False, no_open_pushes: bool = False
+) -> Ledger:
     """Return the ledger of a queue with ids: the numbers from the oldest ready message to the last number issued.
 
     Args:
-        span: how many numbers there are from the oldest ready message to the last number issued.
+        drawn_count: how many numbers there are from the oldest ready message to the last number issued.
         ready: messages that are ready and not held by a consumer.
         held: messages held by running pops.
         estimated: true if ``ready`` is extrapolated from an earlier count.
-        settled: true if no transaction that has drawn a number was open when transactions were read, and no number was
-            drawn since then.
+        no_open_pushes: true if no transaction that has drawn a number was open when transactions were read, and no
+            number was drawn since then.
     """
-    in_flight = min(max(0, held), span)
-    known = min(max(0, round(ready)), span - in_flight)
-    rest = span - in_flight - known
+    in_flight = min(max(0, held), drawn_count)
+    known = min(max(0, round(ready)), drawn_count - in_flight)
+    rest = drawn_count - in_flight - known
     return Ledger(
         (
             LedgerPart(READY, known),
             LedgerPart(IN_FLIGHT, in_flight),
-            LedgerPart(POPPED_SKIPPED if settled else POPPED_UNCLEAR, rest),
+            LedgerPart(POPPED_SKIPPED if no_open_pushes else POPPED_UNCLEAR, rest),
         ),
         estimated,
     )

@@ -18,7 +18,7 @@ from qmon.model.probe import Probe, Scope
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.samples import broker_samples, group_samples, message_samples, polled_samples, server_state_samples
 from qmon.model.samples import usage_samples as usage
-from qmon.model.samples.client_samples import MOST_CLIENTS, ClientSample
+from qmon.model.samples.client_samples import MOST_CLIENTS, ProgramSessionSample
 from qmon.model.samples.counter_samples import ServerCounters
 from qmon.model.samples.deadlock_samples import BlockedSample, CircleSample, GraphSample, ReportFile, ReportSample
 from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
@@ -234,7 +234,7 @@ _TARGET_PROBES: Final = (
     Probe("cost", polled_samples.CostSample, Scope.TARGET, rank=Rank.ALWAYS),
     Probe(
         "clients",
-        ClientSample,
+        ProgramSessionSample,
         Scope.TARGET,
         feeds=("twice",),
         values={"limit": MOST_CLIENTS, "chars": _STATEMENT_CHARS, "texts": 50},

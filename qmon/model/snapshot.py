@@ -10,7 +10,7 @@ from qmon.model.cost_budget import PollingCost
 from qmon.model.counts import TableCount
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.broker_samples import Broker
-from qmon.model.samples.client_samples import ClientSample
+from qmon.model.samples.client_samples import ProgramSessionSample
 from qmon.model.samples.counter_samples import ServerCounters
 from qmon.model.samples.deadlock_samples import BlockedReport, Circle
 from qmon.model.samples.group_samples import BlockedMessages, StepTotals, WorkerSample
@@ -217,7 +217,7 @@ class Snapshot:
     statistics: tuple[StatisticsSample, ...] | None = None
     horizon: tuple[HorizonSample, ...] | None = None
     circles: tuple[Circle, ...] = ()
-    clients: tuple[ClientSample, ...] | None = None
+    clients: tuple[ProgramSessionSample, ...] | None = None
     observing: PollingCost | None = None
     server_counters: ServerCounters | None = None
     version_store: VersionStoreSample | None = None

@@ -34,14 +34,14 @@ from qmon.model.service_broker import BrokerView
 from qmon.model.service_broker import queue_state as broker_state
 from qmon.model.settings import Setting, database_card
 from qmon.model.snapshot import SESSIONS_PROBE, ProbeFailure
-from qmon.model.view import QueueView, TargetView, View
+from qmon.model.view import QueueView, ServerView, View
 from qmon.model.waits.horizon_holders import long_holder
 
 _WAITS: Final = 10
 _NOT_READ: Final = Figure.unknown(Reason.USE_UNREAD)
 
 
-def target_object(engine: str, server: TargetView, failures: Sequence[ProbeFailure]) -> dict[str, Any]:
+def target_object(engine: str, server: ServerView, failures: Sequence[ProbeFailure]) -> dict[str, Any]:
     """Return ``sessions``, ``blocked``, ``waits``, ``horizon`` and ``unknown`` of a target.
 
     ``waits`` are sorted by the average number of waiting sessions, largest first. Each wait has its share of all waits

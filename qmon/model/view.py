@@ -133,7 +133,7 @@ class QueueView:
 
 
 @dataclass(frozen=True, slots=True)
-class TargetView:
+class ServerView:
     """The figures of one target: transactions per second, waits, blocked sessions, and the cost of polling.
 
     Attributes:
@@ -203,7 +203,7 @@ class View:
     sampled_at: float
     taken_at: float
     interval_s: float
-    server: TargetView
+    server: ServerView
     queues: tuple[QueueView, ...] = ()
     failures: tuple[ProbeFailure, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from qmon.errors import PasswordNeeded, QmonError
 from qmon.model.groups.configured_queue import ConfiguredQueue
 from qmon.monitor.open import open_poller
 from qmon.monitor.poll.poller import POLL, Poller
-from qmon.monitor.source import Focus, Phase, Sink, SourceState
+from qmon.monitor.source import Phase, ReadScope, Sink, SourceState
 
 _CONNECT_EVERY_S: Final = 20.0
 
@@ -40,7 +40,7 @@ class HeadlessPoller:
         self._target = target
         self._layouts = layouts
         self._interval_s = interval_s
-        self._focus = Focus()
+        self._focus = ReadScope()
         self._on_open = on_open
         self._closing = threading.Event()
         self._wake = threading.Event()
@@ -77,7 +77,7 @@ class HeadlessPoller:
             if self._poller is not None:
                 self._poller.set_interval(seconds)
 
-    def set_focus(self, focus: Focus) -> None:
+    def set_focus(self, focus: ReadScope) -> None:
         """Set the current screen."""
         with self._poller_lock:
             self._focus = focus

@@ -38,7 +38,7 @@ from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.probe_statements import ProbeStatement, StatementCache
 from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
 from qmon.monitor.probes.row_locks import RowLocks
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.texts import Text
 
@@ -210,7 +210,7 @@ def _check_folding(connection: Connection, engine: Engine, resolved: Resolved) -
     collector = Collector("doctor", engine, connection, SlowReads(engine, refuse))
     collector.watch_queues(resolved)
     try:
-        snapshot = collector.collect(1, _INTERVAL_S, Focus())
+        snapshot = collector.collect(1, _INTERVAL_S, ReadScope())
     except QueryFailed:
         return  # the checks of the probes report the reason
     for queue in TargetHistory().record_snapshot(snapshot).queues:

@@ -53,7 +53,7 @@ MOST_WRONG: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Focus:
+class ReadScope:
     """The reads that the current screen needs in addition to the reads of every poll.
 
     ``rows_of``: the queue whose messages are listed. ``listing``: the listed messages; ``None``: messages in progress
@@ -79,7 +79,7 @@ class Focus:
         """The queues whose figures matter most now: opened, under the cursor, or with a problem."""
         return self.with_verdict | {each for each in (self.rows_of, self.cursor) if each is not None}
 
-    def needs_poll(self, before: Focus) -> bool:
+    def needs_poll(self, before: ReadScope) -> bool:
         """Return whether the change from ``before`` justifies a poll now."""
         opened = self.rows_of is not None and (self.rows_of, self.listing) != (before.rows_of, before.listing)
         return opened or (self.blocking and not before.blocking) or (self.consumers and not before.consumers)
@@ -108,7 +108,7 @@ class SnapshotSource(Protocol):
     def set_interval(self, seconds: float) -> None:
         """Set the seconds between polls (0.5 to 60)."""
 
-    def set_focus(self, focus: Focus) -> None:
+    def set_focus(self, focus: ReadScope) -> None:
         """Set the current screen."""
 
     def count_exactly(self, queue: str) -> None:

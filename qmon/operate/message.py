@@ -10,7 +10,7 @@ from qmon.engines.sql.queries import Name
 from qmon.engines.sql.whole_row import RowKey, RowValues, StoredColumn
 from qmon.errors import BadInput, LockTimeout, PermissionMissing, QmonError
 from qmon.model.formatting import duration, one_line, utf8_text
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.layout.message_ids import split_id
 from qmon.model.waits.lock_holders import LockHolderSample
 from qmon.operate.actions import end_sessions
@@ -183,7 +183,7 @@ class _Row:
     def __init__(
         self,
         sql: Sql,
-        table: TableName,
+        table: ObjectName,
         key: Mapping[str, str],
         payload_column: str | None,
         redact: Callable[[str], str],
@@ -255,7 +255,11 @@ def _read_second_row(
     library = library_queue_for(layout)
     lookup = None if library is None or library.group.payload is None else library.group.payload.lookup
     if lookup is not None:
-        table, column, value = TableName(layout.table.schema, lookup.table), lookup.key, _text_value(row.get(lookup.by))
+        table, column, value = (
+            ObjectName(layout.table.schema, lookup.table),
+            lookup.key,
+            _text_value(row.get(lookup.by)),
+        )
     elif layout.data_table is not None and layout.data_id is not None:
         table, column = layout.data_table, layout.data_id
         value = id if layout.ring is not None else _text_value(row.get(layout.id or ""))

@@ -24,7 +24,11 @@ from qmon.operate.libraries.library_actions import (
     prepare_library_redrive,
     prepare_library_requeue,
 )
-from qmon.operate.libraries.library_pause import is_library_paused, prepare_library_pause, prepare_library_resume
+from qmon.operate.libraries.library_pause import (
+    is_queue_paused_by_library,
+    prepare_library_pause,
+    prepare_library_resume,
+)
 from qmon.operate.message import Message, read_message
 from qmon.operate.run.operation_history import read_operations
 from qmon.operate.run.prepared_action import PreparedAction
@@ -90,7 +94,7 @@ class Operator:
     def is_paused_by_library(self, layout: Layout) -> bool:
         """Return whether the library's own pause stops the consumers of this queue."""
         with self.context.open_sql("pauses") as sql:
-            return is_library_paused(sql, layout)
+            return is_queue_paused_by_library(sql, layout)
 
     def install_gate(self, layout: Layout) -> PreparedAction:
         """Plan to put a trigger on a table that qmon did not install. The trigger lets qmon pause the producers."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from qmon.errors import BadInput
 from qmon.model.layout import table_facts
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.layout.message_ids import split_id
 from qmon.operate.sql import Sql
 from qmon.texts import Text
@@ -77,7 +77,7 @@ class TableStructure:
     their number of columns.
     """
 
-    table: TableName
+    table: ObjectName
     columns: tuple[TableColumn, ...]
     obstacles: tuple[Obstacle, ...]
     keys: tuple[tuple[str, ...], ...] = ()
@@ -212,7 +212,7 @@ def _max_characters(type_name: str) -> int:
     return int(length) // wide if wide and length.isdecimal() else 0
 
 
-def read_structure(sql: Sql, table: TableName, state: str | None = None) -> TableStructure:
+def read_structure(sql: Sql, table: ObjectName, state: str | None = None) -> TableStructure:
     """Read the structure from the catalog. ``state``: the column that is to be written.
 
     Raises ``BadInput`` if rows cannot be moved from or to this kind of table.

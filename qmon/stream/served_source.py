@@ -12,7 +12,7 @@ from typing import Final
 from qmon import log
 from qmon.errors import BadInput, ConnectionFailed, QmonError
 from qmon.monitor.poll.poller import BACK_OFF_S
-from qmon.monitor.source import Focus, Phase, Sink, SourceState
+from qmon.monitor.source import Phase, ReadScope, Sink, SourceState
 from qmon.stream.reading import OpenStream
 from qmon.stream.serve_address import ServeAddress
 
@@ -77,7 +77,7 @@ class ServedSource:
     def set_interval(self, seconds: float) -> None:
         """Do nothing: the server decides the interval."""
 
-    def set_focus(self, focus: Focus) -> None:
+    def set_focus(self, focus: ReadScope) -> None:
         """Do nothing: the server decides which data it reads."""
 
     def count_exactly(self, queue: str) -> None:

@@ -26,22 +26,22 @@ from qmon import log
 from qmon.config.preferences import Preferences
 from qmon.model.alerts.latches import Change
 from qmon.model.formatting import duration
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.model.view import QueueView, View
 from qmon.monitor.alerting import Alerting, AlertState
-from qmon.monitor.source import Focus, SnapshotSource, SourceState
+from qmon.monitor.source import ReadScope, SnapshotSource, SourceState
 from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.texts import Text
 from qmon.tui import keys, palette_items
 from qmon.tui.action_runner import ActionRunner, BackgroundOperation, Ended
 from qmon.tui.feed import Feed, FoldFailed, StateChanged, ViewReady
-from qmon.tui.member import DashboardTarget, Member
 from qmon.tui.past_reader import KnownPast
 from qmon.tui.sanitize import clean
 from qmon.tui.screen_list import ENTRIES, ScreenEntry
-from qmon.tui.shown_state import Shown
+from qmon.tui.shown_state import ShownState
 from qmon.tui.spans import Line
 from qmon.tui.themes import DARK, LIGHT, NAMES, PLAIN, THEMES, is_color_disabled
+from qmon.tui.watched_target import DashboardTarget, WatchedTarget
 from qmon.tui.widgets.dialog import leave_pushed_screens
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     FLEET_SCREENS: ClassVar[frozenset[str]] = frozenset()
 
     # Screens watch this value and repaint only the parts that have changed. A `reactive` would repaint everything.
-    shown: var[Shown] = var(lambda: Shown(""), init=False)
+    shown: var[ShownState] = var(lambda: ShownState(""), init=False)
     # Seconds without new figures. Screens watch this value.
     ticks: var[int] = var(0, init=False)
 
@@ -186,13 +186,13 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         super().__init__(dark=dark, plain=plain, preferences=preferences)
         self.animation_level = "none"
         self.fixed_reason = AppText.FROM_SERVE.render(address=clean(served)) if served else ""
-        self.candidate_tables: frozenset[TableName] = frozenset()
+        self.candidate_tables: frozenset[ObjectName] = frozenset()
         self.unwritable_reason: str = AppText.NO_CONFIGURATION
         self.can_write_files = True
         self.failure_text = ""
         self.clock = clock
         self.first_queue = ""
-        members = [Member(target, Focus(away=len(targets) > 1)) for target in targets]
+        members = [WatchedTarget(target, ReadScope(away=len(targets) > 1)) for target in targets]
         self.members = {member.name: member for member in members}
         self.current = members[0]
         self.alerting = alerting
@@ -254,9 +254,9 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     def start_sources(self) -> None:
         """Start polling."""
-        self.start_member(self.current)
+        self.start_target(self.current)
 
-    def start_member(self, member: Member) -> None:
+    def start_target(self, member: WatchedTarget) -> None:
         """Start the source of a target."""
         member.target.source.start(Feed(self, member.target.fold, member.target.memory))
 
@@ -275,7 +275,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     def show_view(self, view: View) -> None:
         """Show new figures. While the display is frozen, keep the figures for later."""
         newest_at, alerts = view.taken_at, self._update_alerts(view)
-        self.current.focus_on_worst(view)
+        self.current.request_details_of_worst(view)
         if self.shown.frozen:
             self._held_view = view
             self.shown = replace(self.shown, newest_at=newest_at, alerts=alerts)
@@ -308,7 +308,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
             self.notify(clean(words), severity="error", timeout=30, markup=False)
         self.ticks += 1
 
-    def focus_source(self, focus: Focus) -> None:
+    def set_read_scope(self, focus: ReadScope) -> None:
         """Make the source read the data on screen. If this needs other rows than before, poll immediately."""
         self.current.set_focus(replace(focus, with_verdict=self.current.focus.with_verdict))
 
@@ -413,19 +413,19 @@ class QmonApp(PersonalApp, inherit_bindings=False):
     def action_faster(self) -> None:
         """Poll at the next shorter interval, if there is one."""
         now = self.requested_interval_s
-        self._set_interval(max((i for i in _INTERVALS_S if i < now), default=_INTERVALS_S[0]))
+        self._set_target_interval(max((i for i in _INTERVALS_S if i < now), default=_INTERVALS_S[0]))
 
     def action_slower(self) -> None:
         """Poll at the next longer interval, if there is one."""
         now = self.requested_interval_s
-        self._set_interval(min((i for i in _INTERVALS_S if i > now), default=_INTERVALS_S[-1]))
+        self._set_target_interval(min((i for i in _INTERVALS_S if i > now), default=_INTERVALS_S[-1]))
 
     @property
     def requested_interval_s(self) -> float:
         """The requested seconds between polls of the target that is on screen."""
         return self.shown.interval_s
 
-    def _set_interval(self, seconds: float) -> None:
+    def _set_target_interval(self, seconds: float) -> None:
         if self.fixed_reason:
             self.notify_briefly(self.fixed_reason)
             return

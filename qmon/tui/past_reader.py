@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.message_pump import MessagePump
 
 from qmon.model.baseline_bands import Baselines
-from qmon.recording.format.records import Mark
+from qmon.recording.format.records import JumpPoint
 from qmon.recording.history.baselines_reader import FoundBaselines
 from qmon.recording.history.range_query import PastRange, RangeReader
 from qmon.recording.history.recording_archive import RecordingArchive
@@ -70,7 +70,7 @@ class PastRead(Message):
 class MarkFound(Message):
     """The search has ended with an incident or operation to jump to, or with ``None``."""
 
-    def __init__(self, number: int, mark: Mark | None) -> None:
+    def __init__(self, number: int, mark: JumpPoint | None) -> None:
         super().__init__()
         self.number = number
         self.mark = mark
@@ -105,11 +105,11 @@ class PastReader:
 
         self._start(post_parts)
 
-    def find_mark(self, queue: str, at: float, *, forward: bool) -> None:
+    def find_jump_point(self, queue: str, at: float, *, forward: bool) -> None:
         """Find the next or previous incident or operation of a queue, and post ``MarkFound``."""
 
         def post_mark(number: int) -> None:
-            mark = self._pasts.find_mark(queue, at, forward=forward, stopped=lambda: number != self.number)
+            mark = self._pasts.find_jump_point(queue, at, forward=forward, stopped=lambda: number != self.number)
             self._receiver.post_message(MarkFound(number, mark))
 
         self._start(post_mark)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qmon.monitor.alerting import Alerting
     from qmon.tui.app import QmonApp
     from qmon.tui.configuration.followed_config import FollowedConfig
-    from qmon.tui.member import DashboardTarget
+    from qmon.tui.watched_target import DashboardTarget
 
 _SOURCE_CLOSE_S: Final = 0.5
 _OPERATION_STOP_S: Final = 5.0

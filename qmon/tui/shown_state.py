@@ -20,7 +20,7 @@ class Freshness(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownState:
     """The state that every screen draws: the newest figures, the source's state, whether the display is frozen.
 
     ``newest_at``: when the newest figures were taken, even if a frozen display does not show them. ``interval_s``: the

@@ -52,7 +52,7 @@ SLOT_WIDTH: Final = 16
 _BYTES: Final = SLOT_WIDTH * 8
 
 
-class Slots:
+class CounterSlots:
     """The shared counters: ``count`` slots of ``SLOT_WIDTH`` whole numbers, one slot for each member of each worker."""
 
     def __init__(self, count: int, number: int | None = None) -> None:

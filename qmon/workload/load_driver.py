@@ -17,7 +17,7 @@ from qmon.engines.base import Target
 from qmon.errors import BadInput
 from qmon.texts import Text
 from qmon.workload.committed_counts import COUNTED_FIELDS, CommittedCounts, Totals
-from qmon.workload.counter_slots import CounterField, Slots
+from qmon.workload.counter_slots import CounterField, CounterSlots
 from qmon.workload.load_plan import PlannedFault, QueueLoad, processes_for, slots_needed
 from qmon.workload.member_thread import connect_as
 from qmon.workload.spec import MemberRole, WorkerSpec
@@ -62,7 +62,7 @@ class Load:
             self._check_fault(fault)
         self._target = target
         self._faults = tuple(faults)
-        self._slots = Slots(slots_needed(loads))
+        self._slots = CounterSlots(slots_needed(loads))
         layouts = {load.layout.queue: load.layout for load in loads}
         self._crew = Crew(
             processes_for(target, loads, self._slots.number, self._slots.count, connections=connections),
@@ -107,7 +107,7 @@ class Load:
         """
         self._counts = CommittedCounts(self._read_depths())
         self._record_sample()
-        self._crew.start_all()
+        self._crew.start_workers()
         now = time.monotonic()
         for fault in self._faults:
             self._schedule(now + fault.at_s, fault)
@@ -178,7 +178,7 @@ class Load:
             match fault.kind:
                 case "crash":
                     self._down_s[queue] = fault.for_s
-                    self._crew.crash_consumers(queue)
+                    self._crew.crash_after_next_pop(queue)
                 case "hold":
                     self._crew.cause_fault("hold", queue=queue, rows=max(1, round(fault.amount)), **words)
                 case "pin":

@@ -16,7 +16,7 @@ from typing import Final, TextIO
 
 from qmon.engines import registry
 from qmon.workload.consumer import Consumer
-from qmon.workload.counter_slots import Slots
+from qmon.workload.counter_slots import CounterSlots
 from qmon.workload.keeper import Keeper
 from qmon.workload.member_thread import Worker
 from qmon.workload.producer import Producer
@@ -37,7 +37,7 @@ class WorkerThreads:
         self._spec = spec
         self._stop = threading.Event()
         self._end_s = 0.0
-        slots = Slots(spec.slots, spec.counters) if spec.members else None
+        slots = CounterSlots(spec.slots, spec.counters) if spec.members else None
         self._workers = [
             _WORKER_TYPES[each.role](
                 spec.target, spec.layouts[each.queue], each, slots.open_slot(each.slot), self._stop

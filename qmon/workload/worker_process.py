@@ -42,7 +42,7 @@ class Crew:
         """Return the ids of running processes that have members of this role on this queue."""
         return tuple(pid for each in self._processes_of(queue, role) if (pid := each.pid) is not None)
 
-    def start_all(self) -> None:
+    def start_workers(self) -> None:
         """Start all processes except the process for faults."""
         self._wanted = True
         for process in self._processes:
@@ -57,7 +57,7 @@ class Crew:
         for process in self._processes_of(queue, role):
             process.send_order("change", queue=queue, role=role, changes=changes)
 
-    def crash_consumers(self, queue: str) -> None:
+    def crash_after_next_pop(self, queue: str) -> None:
         """Crash the queue's consumers after their next pop, before they complete or commit it."""
         for process in self._processes_of(queue, "consumer"):
             process.send_order("crash", queue=queue)

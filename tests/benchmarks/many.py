@@ -24,7 +24,7 @@ from qmon.monitor.open import open_poller
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.poll.runner import MOST_TRIPS
 from qmon.monitor.poll.turns import EVERY_S
-from qmon.monitor.source import Event, Focus, SourceState
+from qmon.monitor.source import Event, ReadScope, SourceState
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.workload.load_driver import Load
 from qmon.workload.load_plan import QueueLoad
@@ -86,7 +86,7 @@ def _counted(watch: Watch) -> Iterator[None]:
     """Count the round trips of each poll, without those for reading the catalog between polls."""
     collect = Collector.collect
 
-    def counted(self: Collector, sequence: int, interval_s: float, focus: Focus) -> Snapshot:
+    def counted(self: Collector, sequence: int, interval_s: float, focus: ReadScope) -> Snapshot:
         before = watch.wire.trips
         try:
             return collect(self, sequence, interval_s, focus)
@@ -157,7 +157,7 @@ def _polled(server: EmbeddedServer, count: int, seconds: float) -> dict[str, flo
             until = time.monotonic() + 120
             while watch.all_s is None and time.monotonic() < until:
                 _pause(0.1)
-            poller.set_focus(Focus(visible=frozenset(watch.names[:_SHOWN])))
+            poller.set_focus(ReadScope(visible=frozenset(watch.names[:_SHOWN])))
             # By then recurring statements are prepared, and costs are known.
             _pause(3 * EVERY_S if count > _SHOWN else seconds)
             before, polls, sent, received = _cost(facts), watch.polls, wire.sent, wire.received

@@ -13,7 +13,7 @@ from qmon.cli.commands.pipeline.pipeline import PipelineText
 from qmon.cli.commands.queues import ListingText
 from qmon.cli.commands.status import StatusText
 from qmon.errors import BadInput
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.model.operation_records import Choice
 from qmon.operate.actions.purge import PurgeText
 from qmon.operate.operator import Operator
@@ -74,7 +74,7 @@ def test_a_state_that_the_server_computes_is_refused_in_the_plan(database: str, 
         " FROM generate_series(1, 12) AS i",
     )
     state = StateColumn("status", "ready", "busy", None, "dead")
-    layout = Layout("work", "status", TableName("public", "work"), id="id", started_at="taken", state=state)
+    layout = Layout("work", "status", ObjectName("public", "work"), id="id", started_at="taken", state=state)
     operator = Operator(desk_at(database, tmp_path))
     before = query(database, "SELECT * FROM work ORDER BY id")
     for prepared in (

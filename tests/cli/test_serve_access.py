@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from qmon.cli.commands.serve import ServeOptionText
-from qmon.metrics.access import AccessFault, Users, read_users, tls_context
+from qmon.metrics.access import AccessFileText, Users, read_users, tls_context
 from qmon.metrics.guarded_server import ServerText
 from qmon.metrics.metrics_server import MetricsServer
 from qmon.metrics.target_readings import TargetReadings
@@ -124,14 +124,14 @@ def test_files_that_cannot_be_used_are_refused_with_one_line_and_no_hash(
     empty.write_text("\n")
     missing = str(tmp_path / "none")
     cases: tuple[tuple[tuple[str, ...], Text, dict[str, object]], ...] = (
-        (("--users", str(clear)), AccessFault.NOT_A_HASH, {"path": clear, "line": 4}),
-        (("--users", str(empty)), AccessFault.NO_USERS, {"path": empty}),
-        (("--users", missing), AccessFault.UNREADABLE, {"option": "--users", "path": missing}),
+        (("--users", str(clear)), AccessFileText.NOT_A_HASH, {"path": clear, "line": 4}),
+        (("--users", str(empty)), AccessFileText.NO_USERS, {"path": empty}),
+        (("--users", missing), AccessFileText.UNREADABLE, {"option": "--users", "path": missing}),
         (("--certificate", cert), ServeOptionText.CERTIFICATE_AND_KEY, {}),
         (("--key", key), ServeOptionText.CERTIFICATE_AND_KEY, {}),
-        (("--certificate", cert, "--key", cert), AccessFault.NOT_A_CERTIFICATE, {"certificate": cert}),
-        (("--certificate", str(users), "--key", key), AccessFault.NOT_A_CERTIFICATE, {"certificate": users}),
-        (("--certificate", cert, "--key", missing), AccessFault.UNREADABLE, {"option": "--key", "path": missing}),
+        (("--certificate", cert, "--key", cert), AccessFileText.NOT_A_CERTIFICATE, {"certificate": cert}),
+        (("--certificate", str(users), "--key", key), AccessFileText.NOT_A_CERTIFICATE, {"certificate": users}),
+        (("--certificate", cert, "--key", missing), AccessFileText.UNREADABLE, {"option": "--key", "path": missing}),
     )
     for options, text, fields in cases:
         done = call("serve", NOWHERE, *options)

@@ -16,7 +16,7 @@ from qmon.cli.commands.serve import ServeOptionText
 from qmon.errors import BadInput
 from qmon.metrics import access, connections
 from qmon.metrics import metrics_server as serving
-from qmon.metrics.access import AccessFault, Users, read_users, tls_context
+from qmon.metrics.access import AccessFileText, Users, read_users, tls_context
 from qmon.metrics.http_requests import RequestText
 from qmon.metrics.metrics_server import MetricsServer
 from qmon.metrics.target_readings import TargetReadings
@@ -322,7 +322,7 @@ async def test_wrong_passwords_of_one_address_do_not_count_for_another_and_are_f
 def test_a_hash_that_takes_minutes_to_check_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "users"
     path.write_text(f"anna:{bcrypt.hashpw(b'x', bcrypt.gensalt(4)).decode().replace('$04$', '$31$')}\n")
-    with pytest.raises(BadInput, match=pattern(AccessFault.COSTLY_HASH, line=1, limit=16)):
+    with pytest.raises(BadInput, match=pattern(AccessFileText.COSTLY_HASH, line=1, limit=16)):
         read_users(path)
 
 

@@ -22,7 +22,7 @@ from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, WSServerH
 
 from qmon.cli.web import dashboard as web_dashboard
 from qmon.cli.web.dashboard import MAX_MESSAGE_BYTES, WebDashboard, WebText
-from qmon.cli.web.page import packet_for
+from qmon.cli.web.page import driver_packet_for
 from qmon.errors import BadInput
 from qmon.metrics.access import read_users, tls_context
 from qmon.metrics.guarded_server import AccessGuard, ServerText
@@ -429,7 +429,7 @@ async def test_viewers_end_with_the_daemon(name: str, tmp_path: Path) -> None:
 )
 def test_keys_sizes_and_focus_of_a_browser_become_packets(message: object, kind: bytes, payload: str) -> None:
     data = payload.encode()
-    assert packet_for(json.dumps(message)) == kind + len(data).to_bytes(4, "big") + data
+    assert driver_packet_for(json.dumps(message)) == kind + len(data).to_bytes(4, "big") + data
 
 
 INVALID: Final[tuple[object, ...]] = (
@@ -450,9 +450,9 @@ INVALID: Final[tuple[object, ...]] = (
     "message", [*INVALID, ["quit"], ["deliver_chunk_request", {"key": "x"}], ["ping", "1"]], ids=str
 )
 def test_other_messages_of_a_browser_are_ignored(message: object) -> None:
-    assert packet_for(json.dumps(message)) == b""
+    assert driver_packet_for(json.dumps(message)) == b""
 
 
 def test_what_is_not_json_is_ignored() -> None:
     for text in ("", "[", "[" * 9_000, "NaN", '["resize", {"width": Infinity, "height": NaN}]', "1" * 5_000):
-        assert packet_for(text) == b""
+        assert driver_packet_for(text) == b""

@@ -13,7 +13,7 @@ import pytest
 
 from qmon.engines.base import Bound, Connection, Engine, Session, Statement, Target
 from qmon.engines.registry import engine_for
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.operate.context import OperatorContext
 from qmon.operate.install.install_queue import install_queue
 from tests.contract.engines import as_application
@@ -113,9 +113,9 @@ class Place:
         with self.opened() as connection:
             return rows(connection, self.words(text))
 
-    def count(self, table: TableName | str, where: str = "1 = 1") -> int:
+    def count(self, table: ObjectName | str, where: str = "1 = 1") -> int:
         """Return the number of rows in a table, counted by SQL."""
-        name = TableName(self.schema, table) if isinstance(table, str) else table
+        name = ObjectName(self.schema, table) if isinstance(table, str) else table
         return int(str(self.ask(f"SELECT count(*) FROM {self.engine.quote(name.parts)} WHERE {where}")[0][0]))
 
     # --------------------------------------------------------------------------------------------------- queues

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.operation_records import OperationResult, OperationState
 from qmon.operate.actions.ring_repair import prepare_repair
 from qmon.operate.actions.ring_scan import MIN_AGE_S
@@ -40,7 +40,7 @@ def planned(place: Place, folder: Path, layout: Layout, count: int) -> PreparedA
     return found[-1]
 
 
-def draw(place: Place, sequence: TableName, times: int) -> None:
+def draw(place: Place, sequence: ObjectName, times: int) -> None:
     """Take numbers from a sequence in a session that then ends."""
     quoted = place.engine.quote(sequence.parts)
     text = f"SELECT NEXT VALUE FOR {quoted}" if place.sqlserver else f"SELECT nextval({place.engine.literal(quoted)})"

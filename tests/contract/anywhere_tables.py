@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model.layout.layout import Layout, LayoutSource, Order, StateColumn, TableName, Write
+from qmon.model.layout.layout import Layout, LayoutSource, ObjectName, RequeueWrite, SortColumn, StateColumn
 from tests.contract.anywhere import Place
 
 JOBS: Final = "CREATE TABLE jobs (id int NOT NULL PRIMARY KEY, place int NOT NULL, state int NOT NULL, payload {text})"
@@ -12,12 +12,12 @@ JOBS: Final = "CREATE TABLE jobs (id int NOT NULL PRIMARY KEY, place int NOT NUL
 JOB: Final = Layout(
     "jobs",
     "status",
-    TableName("", "jobs"),
+    ObjectName("", "jobs"),
     id="id",
     state=StateColumn("state", 0, 1, 2),
     payload="payload",
-    order=(Order("place"), Order("id")),
-    writes=(Write("ready", "place", "front"),),
+    order=(SortColumn("place"), SortColumn("id")),
+    writes=(RequeueWrite("ready", "place", "front"),),
     source=LayoutSource.CONFIGURATION,
 )
 TABLES: Final = (
@@ -53,8 +53,8 @@ ROWS: Final = (
 def layouts(place: Place) -> list[Layout]:
     """Return the layouts of these tables as a configuration would define them."""
 
-    def table(name: str) -> TableName:
-        return TableName(place.schema, name)
+    def table(name: str) -> ObjectName:
+        return ObjectName(place.schema, name)
 
     states = StateColumn("state", 0, 1)
     return [

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from qmon.demo.embedded_server import EmbeddedServer
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.model.view import View
 from tests.contract.watching import Watched
 from tests.facts import connected, query, wait_until
@@ -63,7 +63,7 @@ def _layout(name: str) -> Layout:
     return Layout(
         name,
         "status",
-        TableName("public", name),
+        ObjectName("public", name),
         id="id",
         state=StateColumn("state", ready=0, in_progress=1),
         started_at="started_at",

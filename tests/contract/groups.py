@@ -8,7 +8,7 @@ from qmon.config.config_file import parse_config
 from qmon.model.groups.configured_queue import ConfiguredQueue
 from qmon.model.samples.listing_samples import PageRequest
 from qmon.model.view import QueueView
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from tests.contract.watching import Watched
 
 
@@ -20,5 +20,5 @@ def configured(text: str) -> tuple[ConfiguredQueue, ...]:
 
 def listed(watched: Watched, queue: str, listing: PageRequest) -> QueueView:
     """Return the queue once this page of it has been read."""
-    watched.poller.set_focus(Focus(rows_of=queue, listing=listing))
+    watched.poller.set_focus(ReadScope(rows_of=queue, listing=listing))
     return watched.queue(queue, lambda q: q.page is not None and q.page.listing == listing)

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 import pyodbc
 
-from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, OwnerColumn, StateColumn
 
 ROLE: Final = "hostile_operator"
 Act = Literal["purge", "requeue"]
@@ -139,7 +139,7 @@ class Drawn:
         self.layout = Layout(
             "q",
             "status",
-            TableName("public", "q"),
+            ObjectName("public", "q"),
             id="seq",
             key=() if short else ("tenant", "seq"),
             state=StateColumn("status", 1, 2, 3, 4),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from qmon.engines.base import Connection
 from qmon.engines.result_records import to_records
-from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, OwnerColumn, StateColumn
 from qmon.model.samples.listing_samples import PAGE_SIZE, ListedSample, PageRequest, PageSample
 from qmon.model.samples.polled_samples import MessageSample
 from qmon.monitor.catalog.resolve import resolve_queues
@@ -95,7 +95,7 @@ def jobs(**changes: object) -> Layout:
     plain = Layout(
         "jobs",
         "status",
-        TableName("public", "jobs"),
+        ObjectName("public", "jobs"),
         id="id",
         state=STATES,
         started_at="started_at",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from qmon.errors import BadInput
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.model.operation_records import Choice, OwnerState, RedriveLimits
 from qmon.model.reasons import Reason
 from qmon.monitor.one_shot import view_over
@@ -32,7 +32,7 @@ from tests.wordings import has, pattern
 JOBS = Layout(
     "jobs",
     "status",
-    TableName("public", "jobs"),
+    ObjectName("public", "jobs"),
     id="id",
     state=StateColumn("status", "ready", "working", dead="dead"),
     attempts="tries",
@@ -123,7 +123,7 @@ def wide(url: str, columns: int, dropped: int = 0) -> Layout:
     if dropped:
         query(url, "ALTER TABLE wide " + ", ".join(f"DROP c{number}" for number in range(dropped)))
     query(url, "INSERT INTO wide (id, c1500) SELECT n, n % 2 = 0 FROM generate_series(1, 5) AS n")
-    return Layout("wide", "fifo", TableName("public", "wide"), id="id", payload="c1500")
+    return Layout("wide", "fifo", ObjectName("public", "wide"), id="id", payload="c1500")
 
 
 @pytest.mark.parametrize("columns", [1600, 1598])
@@ -159,7 +159,7 @@ def test_rows_too_long_for_the_trash_are_refused_in_the_plan_if_all_are_and_else
     query(database, f"CREATE TABLE wide (id bigint PRIMARY KEY, {', '.join(f'{each} bigint' for each in numbers)})")
     query(database, f"INSERT INTO wide SELECT 1{', 1' * 1015}")
     query(database, "INSERT INTO wide (id, c1) VALUES (2, 2), (3, 3)")
-    layout = Layout("wide", "fifo", TableName("public", "wide"), id="id")
+    layout = Layout("wide", "fifo", ObjectName("public", "wide"), id="id")
     operator = Operator(desk_at(database, tmp_path))
     purged = applied(operator.purge(layout, Choice(state="ready")))
     assert (purged.done, purged.refused) == (2, 1)

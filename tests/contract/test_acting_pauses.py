@@ -7,14 +7,14 @@ from pathlib import Path
 import pyodbc
 import pytest
 
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.operation_records import Choice, OperationState, OwnerState, Side
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at
 from tests.facts import query
 from tests.queues import made
 
-FOREIGN = Layout("mails", "fifo", TableName("public", "mails"), id="id", payload="body")
+FOREIGN = Layout("mails", "fifo", ObjectName("public", "mails"), id="id", payload="body")
 
 
 def test_a_purge_is_undone_while_the_gate_of_a_foreign_table_is_shut(database: str, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.model.operation_records import Choice, OperationResult, OwnerState
 from qmon.operate.actions.purge import PurgeText
 from qmon.operate.actions.undo import UndoText
@@ -22,7 +22,7 @@ from tests.wordings import has, pattern
 JOBS = Layout(
     "jobs",
     "status",
-    TableName("public", "jobs"),
+    ObjectName("public", "jobs"),
     id="id",
     state=StateColumn("status", "ready", "working", "done"),
     payload="body",
@@ -30,10 +30,10 @@ JOBS = Layout(
 HALVES = Layout(
     "halves",
     "batch_split",
-    TableName("public", "halves"),
+    ObjectName("public", "halves"),
     id="id",
     payload="body",
-    data_table=TableName("public", "bodies"),
+    data_table=ObjectName("public", "bodies"),
     data_id="half",
 )
 WORKING = Choice(state="in_progress", owner_states=frozenset(OwnerState))

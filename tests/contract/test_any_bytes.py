@@ -12,10 +12,10 @@ import pytest
 
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.odbc import bytes_from_text
-from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, OwnerColumn, StateColumn
 from qmon.model.operation_records import Choice, OperationState, OwnerState
 from qmon.model.samples.listing_samples import PageRequest
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.operate.operator import Operator
 from tests.contract.listing import reading
 from tests.contract.operating import applied, desk_at
@@ -41,7 +41,7 @@ JOBS: Final = (
 LAYOUT: Final = Layout(
     "jobs",
     "status",
-    TableName("public", "jobs"),
+    ObjectName("public", "jobs"),
     "id",
     state=StateColumn("status", "ready", "working", dead="dead"),
     started_at="started_at",
@@ -74,7 +74,7 @@ def test_lists_and_owners_show_bytes_that_are_not_utf_8_by_their_values(any_byte
             assert {(each.owner or "").strip() or None for each in messages} == {owner}, state
             assert {each.payload[:7] for each in messages if each.payload} <= {"J<E5>rg", "\u00e5"}, state
     with watching(any_bytes, [LAYOUT]) as watched:
-        watched.poller.set_focus(Focus(rows_of="jobs"))
+        watched.poller.set_focus(ReadScope(rows_of="jobs"))
         queue = watched.queue("jobs", lambda q: q.messages and q.stuck.value == 6)
     assert queue.failures == ()
     assert [figure.value for figure in (queue.ready, queue.in_progress, queue.dead)] == [4, 6, 5]
@@ -115,7 +115,7 @@ SHOWN: Final = ("a<E5>", "a<E6>", "a\u00e5", "a<3C>E5>", "a\\<E5>", "a/<E5>,", "
 NAMED: Final = replace(
     LAYOUT,
     queue="named",
-    table=TableName("public", "named"),
+    table=ObjectName("public", "named"),
     id="name",
     started_at=None,
     owner=None,

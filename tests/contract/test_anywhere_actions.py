@@ -11,7 +11,7 @@ import pytest
 
 from qmon.engines.base import Connection
 from qmon.errors import BadInput
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.operation_records import Choice, OperationKind, OwnerState
 from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, check_can_archive
 from qmon.operate.actions.end_session import EndSessionText
@@ -99,7 +99,7 @@ def test_what_is_requeued_in_every_design_with_states_is_popped_next_and_an_undo
 def test_a_requeue_puts_a_message_before_the_first_by_the_number_that_pops_go_by(
     place: Place, operator: Operator
 ) -> None:
-    layout = replace(JOB, table=TableName(place.schema, "jobs"))
+    layout = replace(JOB, table=ObjectName(place.schema, "jobs"))
     place.run(JOBS, "INSERT INTO jobs VALUES (1, 9, 1, 'a'), (2, 7, 0, 'b'), (3, 8, 0, 'c'), (4, 9, 1, 'd')")
     prepared = operator.requeue(layout, Choice(ids=("4", "1")))
     assert has(prepared.plan.consequences[0], TransitionText.TO_FRONT)
@@ -146,7 +146,9 @@ def test_what_was_purged_by_id_comes_back_by_id_until_the_trash_is_emptied(
 def test_an_id_that_names_several_messages_is_refused_and_the_whole_key_is_not(
     place: Place, operator: Operator
 ) -> None:
-    layout = Layout("parts", "fifo", TableName(place.schema, "parts"), id="id", key=("tenant", "id"), payload="payload")
+    layout = Layout(
+        "parts", "fifo", ObjectName(place.schema, "parts"), id="id", key=("tenant", "id"), payload="payload"
+    )
     place.run(
         "CREATE TABLE parts (tenant varchar(10) NOT NULL, id int NOT NULL, payload {text}, PRIMARY KEY (tenant, id))",
         "INSERT INTO parts VALUES ('acme', 7, 'a'), ('shop', 7, 'b'), ('shop', 8, 'c')",
@@ -160,7 +162,7 @@ def test_an_id_that_names_several_messages_is_refused_and_the_whole_key_is_not(
 def test_rows_with_a_trigger_that_writes_elsewhere_are_counted_right_and_come_back(
     place: Place, operator: Operator
 ) -> None:
-    layout = replace(JOB, table=TableName(place.schema, "jobs"))
+    layout = replace(JOB, table=ObjectName(place.schema, "jobs"))
     place.run(JOBS, "CREATE TABLE notes (id int NOT NULL)", *WRITERS[place.engine.name])
     place.run("INSERT INTO jobs VALUES (1, 1, 0, 'a'), (2, 2, 0, 'b'), (3, 3, 1, 'c')")
     before = every_row(place, layout)

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.model.reasons import Reason
 from qmon.model.view import QueueView, View
 from qmon.monitor.probe_checks import check_rights, run_checkup
@@ -26,7 +26,7 @@ def layout(place: Place) -> Layout:
     return Layout(
         "jobs",
         "status",
-        TableName(place.schema, "jobs"),
+        ObjectName(place.schema, "jobs"),
         id="id",
         state=StateColumn("state", 0, 1, 2),
         started_at="started_at",
@@ -121,7 +121,7 @@ def test_rows_that_optimized_locking_hides_make_lower_bounds_and_never_zeros(
     if "OPTIMIZED_LOCKING = ON" not in FORMS[request.node.callspec.params["anywhere"]].options:
         pytest.skip("this database has no optimized locking")
     place.run(*JOBS_WITH_OWNERS)
-    deleted = Layout("jobs", "fifo", TableName(place.schema, "jobs"), id="id", payload="payload")
+    deleted = Layout("jobs", "fifo", ObjectName(place.schema, "jobs"), id="id", payload="payload")
     with (
         place.opened(application="worker") as consumer,
         watching(place.url, [deleted]) as watched,

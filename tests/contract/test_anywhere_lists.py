@@ -10,7 +10,7 @@ import pytest
 from qmon.model.layout.list_states import STATES, reason_without_list
 from qmon.model.samples.listing_samples import PAGE_SIZE, PageRequest
 from qmon.model.view import QueueView
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from tests.contract.anywhere import Place
 from tests.contract.anywhere_tables import ROWS, TABLES, layouts
 from tests.contract.watching import Watched, watching
@@ -36,7 +36,7 @@ IDS: Final = {
 
 def listed(watched: Watched, queue: str, listing: PageRequest) -> QueueView:
     """Return the queue once this page of it has been read."""
-    watched.poller.set_focus(Focus(rows_of=queue, listing=listing))
+    watched.poller.set_focus(ReadScope(rows_of=queue, listing=listing))
     return watched.queue(queue, lambda q: q.page is not None and q.page.listing == listing)
 
 
@@ -70,7 +70,7 @@ def test_lists_and_messages_in_progress_have_the_newest_end_of_their_errors(plac
             found = listed(watched, "tasks", PageRequest(state))
             assert found.failures == ()
             assert [message.error for message in found.messages or ()] == [error]
-        watched.poller.set_focus(Focus(rows_of="tasks"))
+        watched.poller.set_focus(ReadScope(rows_of="tasks"))
         found = watched.queue("tasks", lambda q: q.page is None and q.messages)
         assert [message.error for message in found.messages or ()] == ["refused"]
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 from qmon.engines.base import Connection
-from qmon.model.layout.layout import Layout, LayoutSource, TableName
+from qmon.model.layout.layout import Layout, LayoutSource, ObjectName
 from qmon.model.operation_records import Choice
 from qmon.model.reasons import Reason
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.operate.operator import Operator
 from tests.contract.anywhere import Place, execute, rolled_back, rows
 from tests.contract.anywhere_sql import DELETE_FIRST, LOCK_NEXT, PLAIN
@@ -31,7 +31,7 @@ def hides_locks(place: Place) -> bool:
 def plain(place: Place) -> Iterator[Layout]:
     """A queue of three messages whose pop is a DELETE without hints."""
     place.run(PLAIN, *(f"INSERT INTO plain VALUES ({number}, 'm{number}')" for number in (1, 2, 3)))
-    table = TableName(place.schema, "plain")
+    table = ObjectName(place.schema, "plain")
     yield Layout("plain", "fifo", table, id="id", payload="payload", source=LayoutSource.CONFIGURATION)
 
 
@@ -88,7 +88,7 @@ def test_a_session_that_waits_for_a_transaction_is_shown_with_its_table(place: P
             execute(first, update)
             waiting = threading.Thread(target=update_and_roll_back, args=(second, update), daemon=True)
             waiting.start()
-            watched.poller.set_focus(Focus(blocking=True))
+            watched.poller.set_focus(ReadScope(blocking=True))
             view = watched.view(lambda v: v.server.blocking is not None and v.server.blocking.waiters == 1)
         waiting.join(120)
     assert view.server.blocking is not None

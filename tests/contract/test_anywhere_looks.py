@@ -11,7 +11,7 @@ import pytest
 from qmon.engines.base import Connection, Value
 from qmon.engines.result_records import to_records
 from qmon.errors import QueryFailed
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.reasons import Reason
 from qmon.model.view import View
 from qmon.monitor.background.table_scan import Scan
@@ -23,7 +23,7 @@ from qmon.monitor.probe_checks import run_checkup
 from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.probe_statements import ProbeStatement, StatementCache
 from qmon.monitor.probes.queue_probes import QueueSpec
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.workload.workload_statements import WorkloadStatements
 from tests.contract.anywhere import Place, execute, rolled_back
 from tests.contract.anywhere_sql import BROKER
@@ -79,11 +79,11 @@ def test_a_poller_that_watches_every_design_and_lists_its_rows_has_nothing_to_co
     with watching(place.url) as watched:
         watched.view(lambda v: {queue.name for queue in v.queues} == set(DESIGNS))
         for design in sorted(set(DESIGNS) - {"heap"}):  # its rows have no order for lists
-            watched.poller.set_focus(Focus(rows_of=design))
+            watched.poller.set_focus(ReadScope(rows_of=design))
             listed = watched.queue(design, lambda q: q.messages)
             assert listed.messages is not None
             assert {row.payload for row in listed.messages} <= {"m0", "m1", "m2"}, design
-        watched.poller.set_focus(Focus(blocking=True))
+        watched.poller.set_focus(ReadScope(blocking=True))
         last = watched.view(lambda v: v.server.blocking is not None)
     assert last.failures == ()
     assert all(queue.failures == () for queue in last.queues)
@@ -112,7 +112,7 @@ def test_tables_that_look_like_queues_are_found_and_other_names_are_refused_as_w
         assert ring is not None and ring.size == 2
         assert states is not None and states.ready == "ready"
         (problem,) = resolve_queues(
-            connection, place.engine, [Layout("seen", "fifo", TableName(place.schema, "seen"), id="id")]
+            connection, place.engine, [Layout("seen", "fifo", ObjectName(place.schema, "seen"), id="id")]
         ).problems
         assert has(problem.reason, RelationText.OF_BASE, tables=f"{place.schema}.tasks")
         assert has(problem.reason, RelationText.NAME_BASE, table=f"{place.schema}.tasks")
@@ -155,7 +155,7 @@ def test_deadlocks_are_counted(place: Place) -> None:
 
     with watching(place.url) as watched:
         watched.view()
-        watched.poller.set_focus(Focus(closely=True))
+        watched.poller.set_focus(ReadScope(closely=True))
         threads = [threading.Thread(target=lock, args=pair, daemon=True) for pair in ((1, 2), (2, 1))]
         for thread in threads:
             thread.start()

@@ -8,7 +8,7 @@ import pytest
 
 from qmon.engines.base import Connection
 from qmon.errors import QueryFailed
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.model.operation_records import Side
 from qmon.operate.actions.gate import GateText
 from qmon.operate.actions.pause_check import PauseCheckText
@@ -66,7 +66,7 @@ def test_both_sides_of_every_design_are_paused_and_go_on(
 def test_a_gate_on_a_table_of_somebody_else_refuses_inserts_while_a_pause_lasts(
     place: Place, operator: Operator, connection: Connection
 ) -> None:
-    layout = replace(JOB, table=TableName(place.schema, "jobs"))
+    layout = replace(JOB, table=ObjectName(place.schema, "jobs"))
     place.run(JOBS)
 
     def insert(number: int) -> None:

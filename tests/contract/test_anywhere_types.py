@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qmon.errors import BadInput
-from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableName
+from qmon.model.layout.layout import Layout, LayoutSource, ObjectName, StateColumn
 from qmon.model.operation_records import Choice
 from qmon.monitor.catalog.proposed_indexes import propose_indexes
 from qmon.monitor.catalog.resolve import resolve_queues
@@ -39,7 +39,7 @@ def _only_sqlserver(anywhere: Server) -> None:
 JOBS = Layout(
     "jobs",
     "status",
-    TableName("dbo", "jobs"),
+    ObjectName("dbo", "jobs"),
     id="id",
     state=StateColumn("state", 0, 1, 2, 3),
     payload="payload",
@@ -69,7 +69,7 @@ def test_masked_columns_are_refused_and_not_shown(anywhere: Server, place: Place
         message = operator.read_message(layout, "1")
         assert message is not None
         assert [each.name for each in message.columns if each.value is not None] == ["id"]
-        archived = replace(layout, routines=(("archive", TableName(place.schema, "none")),))
+        archived = replace(layout, routines=(("archive", ObjectName(place.schema, "none")),))
         with anna.place.opened() as connection, pytest.raises(BadInput, match="is masked for this login"):
             check_can_archive(connection, place.engine, archived)
     seen = Operator(place.context(tmp_path)).purge(layout, READY).plan

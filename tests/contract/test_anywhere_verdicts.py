@@ -13,7 +13,7 @@ import pytest
 
 from qmon.engines.base import Connection
 from qmon.errors import ConnectionLost, QueryFailed
-from qmon.model.layout.layout import Clients, Layout
+from qmon.model.layout.layout import ClientPatterns, Layout
 from qmon.model.operation_records import Choice, OperationState
 from qmon.model.verdicts.flow_verdicts import FlowText
 from qmon.model.view import QueueView, View
@@ -86,7 +86,7 @@ def test_queues_under_load_get_the_verdicts_that_are_true_of_them_and_actions_th
     said_at_once(monkeypatch)
     layouts = {name: place.made(name, timeout_s=1.5) for name in WANTED}
     layouts["status"] = held_by_consumer(layouts["status"])
-    layouts["heap"] = replace(layouts["heap"], consumers=Clients(application="nobody-*"))
+    layouts["heap"] = replace(layouts["heap"], consumers=ClientPatterns(application="nobody-*"))
     operator = Operator(place.context(tmp_path))
     load = Load(
         place.target,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.model.reasons import Reason
 from qmon.monitor.catalog.access_paths import IndexText
 from tests.contract.watching import watching
@@ -18,7 +18,7 @@ INSERT INTO orders (status) SELECT 'done' FROM generate_series(1, 3);
 ANALYZE orders;
 """
 STATE: Final = StateColumn("status", "new", "working", "done", blocked="on hold")
-ORDERS: Final = Layout("orders", "status", TableName("public", "orders"), id="id", state=STATE)
+ORDERS: Final = Layout("orders", "status", ObjectName("public", "orders"), id="id", state=STATE)
 
 
 def test_blocked_messages_are_counted_along_an_index_and_are_neither_done_nor_nothing(database: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.model.waits.lock_chains import LockChainLine, LockChains, LockRole
 from qmon.model.waits.queue_lock import QueueLockText
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.operate.actions.end_session import EndSessionText
 from qmon.operate.operator import Operator
 from qmon.operate.operator_context import create_context
@@ -47,7 +47,7 @@ def url(own_server: EmbeddedServer) -> Iterator[str]:
 
 def seen(watched: Watched, waiters: int) -> LockChains:
     """Return the lock trees of the next poll with this many waiting sessions."""
-    watched.poller.set_focus(Focus(blocking=True))
+    watched.poller.set_focus(ReadScope(blocking=True))
     found = watched.view(lambda v: v.server.blocking is not None and v.server.blocking.waiters == waiters)
     assert found.server.blocking is not None
     return found.server.blocking
@@ -205,7 +205,7 @@ def test_nothing_is_asked_while_nobody_waits(url: str) -> None:
     query(url, "CREATE EXTENSION pg_stat_statements")
     asked = "SELECT coalesce(sum(calls), 0)::int FROM pg_stat_statements WHERE query LIKE '%pg_blocking_pids(w.pid)%'"
     with watching(url) as watched, open_sessions(url) as s:
-        watched.poller.set_focus(Focus(blocking=True))
+        watched.poller.set_focus(ReadScope(blocking=True))
         view = watched.view(polls=3)
         assert view.server.blocking == LockChains()
         before = query(url, asked)

@@ -14,7 +14,7 @@ from qmon.engines.postgres.postgres_errors import PostgresErrorText
 from qmon.engines.sql import queries
 from qmon.model.alerts.target_check import CheckState, check_target
 from qmon.model.counts import TableCount
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.view import QueueView
 from qmon.monitor.background import slow_tasks, table_scan
@@ -32,7 +32,7 @@ from tests.wordings import has
 JOBS: Final = Layout(
     "jobs",
     "status",
-    TableName("public", "jobs"),
+    ObjectName("public", "jobs"),
     id="id",
     started_at="started_at",
     enqueued_at="created_at",

@@ -9,7 +9,7 @@ import pytest
 
 from qmon.engines.base import Connection
 from qmon.errors import BadInput
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.operate.install.install_queue import InstallText, install_queue
 from tests.contract.designs import draw, end
 from tests.facts import query
@@ -46,7 +46,7 @@ def test_two_by_default_as_many_as_asked_for_and_only_of_a_ring(database: str, a
     three = install_queue(a, ENGINE, "ring", schema="public", queue="three", ring_size=8, subscribers=3).layout
     assert three.design == "ring_subscribers"
     assert three.ring is not None
-    assert three.ring.subscribers == tuple(TableName("public", f"three_pop_seq_{n}") for n in (1, 2, 3))
+    assert three.ring.subscribers == tuple(ObjectName("public", f"three_pop_seq_{n}") for n in (1, 2, 3))
     push(a, three, "m1")
     assert query(database, "SELECT reference_count, unread FROM three WHERE slot = 1") == [(3, 7)]
     one = install_queue(a, ENGINE, "ring", schema="public", queue="one", subscribers=1).layout

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qmon.model.layout.designs import TRAITS
-from qmon.model.layout.layout import LayoutSource, TableName
+from qmon.model.layout.layout import LayoutSource, ObjectName
 from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.discovery.candidates import LIKELY, Candidate, CandidateText, discover_queues, is_likely
 from qmon.monitor.catalog.discovery.shape import ShapeText
@@ -102,13 +102,13 @@ def test_split_tables_and_rings_have_all_their_parts(database: str) -> None:
     make(database, ARTICLES["ring_classic"])
     findings = found(database)
     split = findings["public.queuemeta"].layout
-    assert (split.data_table, split.data_id) == (TableName("public", "queuedata"), "queueid")
+    assert (split.data_table, split.data_id) == (ObjectName("public", "queuedata"), "queueid")
     assert split.payload == "title"
     ring = findings["public.myq"].layout.ring
     assert ring is not None
     assert (ring.size, ring.turn) == (100, None)
-    assert ring.push_sequence == TableName("public", "pushsequence")
-    assert ring.pop_sequence == TableName("public", "popsequence")
+    assert ring.push_sequence == ObjectName("public", "pushsequence")
+    assert ring.pop_sequence == ObjectName("public", "popsequence")
 
 
 def test_a_table_whose_rows_come_and_go_is_found_whatever_it_is_called(database: str) -> None:

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.model.view import QueueView
 from qmon.monitor.one_shot import view_over
 from tests.contract.watching import target_of, watching
@@ -15,14 +15,14 @@ from tests.facts import connected, query
 STATES: Final = Layout(
     "jobs",
     "status",
-    TableName("public", "jobs"),
+    ObjectName("public", "jobs"),
     id="seq",
     key=("tenant", "seq"),
     state=StateColumn("status", "ready", "working", "done", "dead", "held"),
     due_at="due_at",
 )
-DELETES: Final = Layout("jobs", "fifo", TableName("public", "jobs"), id="seq", key=("tenant", "seq"), due_at="due_at")
-NO_KEY: Final = Layout("jobs", "status", TableName("public", "jobs"), state=STATES.state, started_at="started_at")
+DELETES: Final = Layout("jobs", "fifo", ObjectName("public", "jobs"), id="seq", key=("tenant", "seq"), due_at="due_at")
+NO_KEY: Final = Layout("jobs", "status", ObjectName("public", "jobs"), state=STATES.state, started_at="started_at")
 COLUMNS: Final = """tenant int NOT NULL DEFAULT 1, seq int GENERATED ALWAYS AS IDENTITY, status text DEFAULT 'ready',
     due_at timestamptz, started_at timestamptz, payload text, PRIMARY KEY (tenant, seq)"""
 ONLY_DONE: Final = "UPDATE jobs SET status = CASE seq % 2 WHEN 0 THEN 'done' ELSE 'dead' END"

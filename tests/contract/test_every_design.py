@@ -9,7 +9,7 @@ import pytest
 from qmon.model.figure import Severity
 from qmon.model.reasons import Reason
 from qmon.model.view import QueueView, View
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.operate.message import MessageText
 from qmon.operate.operator import Operator
 from qmon.operate.operator_context import create_context
@@ -168,7 +168,7 @@ def test_the_rows_of_every_design_can_be_listed(database: str, design: str) -> N
         got = consumer.execute(f"SELECT id FROM {design}_pop()").fetchall()
         if design in COMPLETING:
             consumer.commit()
-        watched.poller.set_focus(Focus(rows_of=design))
+        watched.poller.set_focus(ReadScope(rows_of=design))
         queue = watched.queue(design, lambda q: q.messages)
         assert queue.failures == ()
         assert queue.messages is not None

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from qmon.errors import QueryFailed
-from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, OwnerColumn, StateColumn
 from qmon.model.status_report import status_object
 from qmon.model.view import QueueView
 from qmon.monitor.background.scan_counts import ScanCounts
@@ -193,7 +193,9 @@ def test_tables_with_hostile_names_and_no_optional_column_can_be_watched(databas
         cursor.execute("SET standard_conforming_strings = on")
         _plain(cursor, f"CREATE TABLE {quoted} ({quoted} bigint PRIMARY KEY, state text NOT NULL)")
         _plain(cursor, f"INSERT INTO {quoted} SELECT n, 'new' FROM generate_series(1, 12) AS n")
-    layout = Layout(name, "status", TableName("public", name), id=name, state=StateColumn("state", "new", "busy", None))
+    layout = Layout(
+        name, "status", ObjectName("public", name), id=name, state=StateColumn("state", "new", "busy", None)
+    )
     report = status_object(view_over(target_of(database), [layout], over_s=1.0))
     queue = report["queues"][0]
     assert (queue["name"], queue["ready"]) == (name, 12)
@@ -215,7 +217,7 @@ def test_a_table_without_a_start_time_is_watched_row_by_row(database: str) -> No
         database, "INSERT INTO jobs (state) SELECT CASE WHEN n <= 3 THEN 2 ELSE 1 END FROM generate_series(1, 9) AS n"
     )
     layout = Layout(
-        "jobs", "status", TableName("public", "jobs"), id="id", state=StateColumn("state", 1, 2), timeout_s=1
+        "jobs", "status", ObjectName("public", "jobs"), id="id", state=StateColumn("state", 1, 2), timeout_s=1
     )
     with watching(database, [layout]) as watched:
         queue = watched.queue("jobs", lambda q: q.stuck.value == 3)
@@ -236,7 +238,7 @@ def test_a_role_with_nothing_but_select_sees_the_queue_and_is_told_what_is_missi
         layout = Layout(
             "status",
             "status",
-            TableName("public", "status"),
+            ObjectName("public", "status"),
             id="id",
             state=StateColumn("status", 1, 2, None, 3),
             started_at="started_at",
@@ -259,8 +261,8 @@ def test_a_queue_that_cannot_be_read_is_shown_with_the_grant_that_helps(database
     try:
         url = database.replace("postgres@", f"blind_{name}@")
         layouts = [
-            Layout("fifo", "fifo", TableName("public", "fifo"), id="id"),
-            Layout("status", "status", TableName("public", "status"), id="id", state=StateColumn("status", 1, 2)),
+            Layout("fifo", "fifo", ObjectName("public", "fifo"), id="id"),
+            Layout("status", "status", ObjectName("public", "status"), id="id", state=StateColumn("status", 1, 2)),
         ]
         report = status_object(view_over(target_of(url), layouts, over_s=1.0))
         by_name = {q["name"]: q for q in report["queues"]}
@@ -314,7 +316,7 @@ def test_messages_that_are_not_due_yet_are_scheduled_not_ready(database: str, wi
     )
     state = StateColumn("state", "r", "w") if with_state else None
     design = "status" if with_state else "pending"
-    layout = Layout("later", design, TableName("public", "later"), id="id", state=state, due_at="due")
+    layout = Layout("later", design, ObjectName("public", "later"), id="id", state=state, due_at="due")
     with watching(database, [layout]) as watched:
         queue = watched.queue("later", lambda q: q.scheduled.value is not None)
     assert queue.failures == ()
@@ -327,7 +329,7 @@ def test_without_an_index_a_figure_is_counted_slowly_and_no_probe_of_the_tick_sc
     query(database, "CREATE TABLE bare (id bigint, state int NOT NULL)")
     query(database, "INSERT INTO bare SELECT n, 1 + n % 2 FROM generate_series(1, 30000) AS n")
     query(database, "ANALYZE bare")
-    layout = Layout("bare", "status", TableName("public", "bare"), id="id", state=StateColumn("state", 1, 2))
+    layout = Layout("bare", "status", ObjectName("public", "bare"), id="id", state=StateColumn("state", 1, 2))
     with watching(database, [layout]) as watched:
         queue = watched.queue("bare", lambda q: q.ready.value is not None)
         assert (queue.ready.value, queue.ready.estimated) == (15000, True)

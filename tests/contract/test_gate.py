@@ -8,7 +8,7 @@ import pyodbc
 import pytest
 
 from qmon.errors import BadInput
-from qmon.model.layout.layout import Layout, LayoutSource, TableName
+from qmon.model.layout.layout import Layout, LayoutSource, ObjectName
 from qmon.model.operation_records import OperationKind, Side
 from qmon.operate.actions.gate import GateText, prepare_install_gate, prepare_remove_gate
 from qmon.operate.actions.pause import PauseText, prepare_pause, prepare_resume
@@ -25,7 +25,7 @@ NAMES = ("jobs", '"; drop table x; --', "[a]]b].[c d]", "🐘 queue", "it's")
 
 def foreign(url: str, name: str) -> tuple[Layout, str]:
     """Create a user's queue table; return its layout and quoted name."""
-    table = TableName("public", name)
+    table = ObjectName("public", name)
     quoted = ENGINE.quote(table.parts)
     query(url, f"CREATE TABLE {quoted} (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, payload text)")
     return Layout(name, "fifo", table, id="id", payload="payload", source=LayoutSource.CONFIGURATION), quoted
@@ -131,10 +131,10 @@ def test_what_cannot_have_a_gate_is_refused_in_one_line(database: str, tmp_path:
     assert has(str(prepare_install_gate(context, layout).plan.refused), GateText.HAS_GATE)
     query(database, f"ALTER TABLE {quoted} DISABLE TRIGGER qmon_gate")
     assert prepare_pause(context, layout, Side.PRODUCERS).plan.refused == PauseText.GATE_DISABLED
-    nowhere = Layout("nowhere", "fifo", TableName("public", "nowhere"), id="id")
+    nowhere = Layout("nowhere", "fifo", ObjectName("public", "nowhere"), id="id")
     assert has(str(prepare_install_gate(context, nowhere).plan.refused), GateText.NO_TABLE)
     query(database, "CREATE VIEW seen AS SELECT 1 AS id")
-    view = Layout("seen", "fifo", TableName("public", "seen"), id="id")
+    view = Layout("seen", "fifo", ObjectName("public", "seen"), id="id")
     assert has(str(prepare_install_gate(context, view).plan.refused), GateText.NOT_A_TABLE)
     with pytest.raises(BadInput):
         applied(prepare_install_gate(desk_at(database, tmp_path, read_only="no"), layout))
@@ -147,7 +147,7 @@ def partitioned(url: str) -> Layout:
     query(url, "CREATE TABLE jobs_rest PARTITION OF jobs FOR VALUES IN ('b', 'c') PARTITION BY LIST (name)")
     query(url, "CREATE TABLE jobs_b PARTITION OF jobs_rest FOR VALUES IN ('b')")
     query(url, "CREATE TABLE jobs_c (LIKE jobs INCLUDING DEFAULTS)")
-    return Layout("jobs", "fifo", TableName("public", "jobs"), id="id", payload="payload")
+    return Layout("jobs", "fifo", ObjectName("public", "jobs"), id="id", payload="payload")
 
 
 def test_a_gate_on_a_partitioned_table_is_that_of_every_partition_and_of_those_that_come(
@@ -181,7 +181,7 @@ def test_a_gate_on_a_partitioned_table_is_that_of_every_partition_and_of_those_t
             query(database, way)
         assert caught.value.args[0] == "QM001"
     assert query(database, "SELECT count(*) FROM jobs") == [(5,)]
-    part = Layout("part", "fifo", TableName("public", "jobs_b"), id="id")
+    part = Layout("part", "fifo", ObjectName("public", "jobs_b"), id="id")
     assert has(str(prepare_install_gate(context, part).plan.refused), GateText.COVERED, above="public.jobs")
     applied(prepare_resume(context, layout, Side.PRODUCERS))
     query(database, "INSERT INTO jobs_c VALUES (9, 'c', 'x')")

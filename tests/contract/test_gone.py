@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from qmon.model.figure import Severity
-from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableName
+from qmon.model.layout.layout import Layout, LayoutSource, ObjectName, StateColumn
 from qmon.model.verdicts.access_verdicts import AccessVerdictText
 from qmon.model.view import QueueView
 from qmon.monitor.catalog.queue_registry import QueueRegistryText
@@ -21,7 +21,7 @@ from tests.facts import query
 from tests.wordings import has, pattern
 
 JOBS: Final = Layout(
-    "jobs", "status", TableName("public", "jobs"), id="id", state=StateColumn("state", 1, 2), started_at="started_at"
+    "jobs", "status", ObjectName("public", "jobs"), id="id", state=StateColumn("state", 1, 2), started_at="started_at"
 )
 ROLE: Final = "watcher"
 

@@ -11,11 +11,11 @@ import pytest
 from qmon.engines.base import Bound, Connection, Session
 from qmon.errors import NoConnectionLeft
 from qmon.model.groups.configured_queue import ConfiguredQueue
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.catalog.resolve import NO_QUEUES, Resolved, resolve_queues
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from tests.contract.tables import ENGINE, qmon_connection
 from tests.facts import query
 from tests.work import work_of
@@ -23,7 +23,7 @@ from tests.work import work_of
 FEW: Final = 40
 STATE: Final = StateColumn("status", "new", "working", "done")
 LAYOUTS: Final = tuple(
-    Layout(f"mail_queue{number}", "status", TableName("public", f"mail_queue{number}"), id="id", state=STATE)
+    Layout(f"mail_queue{number}", "status", ObjectName("public", f"mail_queue{number}"), id="id", state=STATE)
     for number in range(2 * FEW)
 )
 TABLES: Final = """
@@ -82,8 +82,8 @@ def test_polling(database: str) -> None:
             collector = Collector("shop", ENGINE, connection, SlowReads(ENGINE, refuse))
             collector.watch_queues(resolve_queues(connection, ENGINE, layouts))
             for number in range(1, 4):
-                collector.collect(number, 2.0, Focus())
-            return work_of(lambda: collector.collect(4, 2.0, Focus()))
+                collector.collect(number, 2.0, ReadScope())
+            return work_of(lambda: collector.collect(4, 2.0, ReadScope()))
 
     few, many = work(LAYOUTS[:FEW]), work(LAYOUTS)
     assert many < 2.05 * few

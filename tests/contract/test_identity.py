@@ -9,7 +9,7 @@ import pytest
 
 from qmon.engines.base import Connection, Session
 from qmon.errors import BadInput
-from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, OwnerColumn, StateColumn
 from qmon.model.layout.message_ids import split_id, split_ids
 from qmon.model.operation_records import Choice, OwnerState
 from qmon.monitor.catalog.resolve import resolve_queues
@@ -39,7 +39,7 @@ TABLE = """
 LAYOUT = Layout(
     "jobs",
     "status",
-    TableName("public", "jobs"),
+    ObjectName("public", "jobs"),
     id="seq",
     state=StateColumn("status", 1, 2),
     attempts="attempts",

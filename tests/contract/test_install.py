@@ -9,7 +9,7 @@ import pytest
 from qmon.engines.postgres.postgres_errors import PostgresErrorText
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, QueryFailed
-from qmon.model.layout.layout import LayoutSource, TableName
+from qmon.model.layout.layout import LayoutSource, ObjectName
 from qmon.operate.install.install_queue import (
     InstallText,
     available_designs,
@@ -160,7 +160,7 @@ def test_one_name_in_two_schemas_is_refused_since_the_registry_goes_by_name(data
         with pytest.raises(BadInput, match=pattern(InstallText.OTHER_TABLE)):
             install_queue(connection, ENGINE, "fifo", schema="other", queue="orders")
         assert listing(database) == before
-        assert read_installed_layouts(connection, ENGINE)["orders"].table == TableName("public", "orders")
+        assert read_installed_layouts(connection, ENGINE)["orders"].table == ObjectName("public", "orders")
 
 
 @pytest.mark.parametrize("design", DESIGNS)

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from qmon.model.samples.listing_samples import PageRequest
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from tests.contract.groups import configured, listed
 from tests.contract.listing import BY_ID, fill, jobs, reading, table
 from tests.contract.watching import watching
@@ -102,7 +102,7 @@ def test_queues_of_each_kind_show_errors_but_not_the_results_of_done_messages(da
     with watching(database, configured(SEVERAL)) as watched:
         watched.view(lambda view: {"mails/a", "calls", "visits"} <= {queue.name for queue in view.queues})
         for name in ("mails/a", "calls", "visits"):
-            watched.poller.set_focus(Focus(rows_of=name))
+            watched.poller.set_focus(ReadScope(rows_of=name))
             found = watched.queue(name, lambda queue: queue.messages)
             assert [each.error for each in found.messages or ()] == ['{"error": "new"}'], name
         for state, error in (("dead", '{"error": "new"}'), ("done", None)):

@@ -9,12 +9,12 @@ from functools import partial
 import pytest
 
 from qmon.engines.base import Connection
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.samples.listing_samples import MAX_ROWS_READ, PAGE_SIZE, PageRequest
 from qmon.model.view import QueueView
 from qmon.monitor.probes.message_pages import statements_for_page
 from qmon.monitor.probes.probe_statements import StatementCache
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from tests.contract.listing import BY_ID, COLUMNS, STATES, fill, ids_of, jobs, reading, table, touched
 from tests.contract.watching import watching
 from tests.facts import connected, query
@@ -173,7 +173,7 @@ def test_hostile_names_change_nothing_but_what_they_should(database: str) -> Non
         f'ALTER TABLE jobs RENAME TO "{nasty}"',
     )
     layout = jobs(
-        table=TableName("public", HOSTILE), id=HOSTILE, state=replace(STATES, column=f"q.{HOSTILE}", dead=nasty)
+        table=ObjectName("public", HOSTILE), id=HOSTILE, state=replace(STATES, column=f"q.{HOSTILE}", dead=nasty)
     )
     with reading(database, layout) as reader:
         assert reader.ids("dead") == [str(n) for n in range(1, 131)]
@@ -267,7 +267,7 @@ def test_a_poll_reads_once_more_where_too_many_have_the_same_value(database: str
     with watching(database, [jobs()]) as watched:
         listing = PageRequest("in_progress")
         for first in (1, 101):
-            watched.poller.set_focus(Focus(rows_of="jobs", listing=listing))
+            watched.poller.set_focus(ReadScope(rows_of="jobs", listing=listing))
             found = watched.queue("jobs", partial(is_page, listing))
             assert [each.id for each in found.messages or ()] == [str(n) for n in range(first, first + PAGE_SIZE)]
             assert found.page is not None

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.layout.layout import Layout, Ring, TableName
+from qmon.model.layout.layout import Layout, ObjectName, Ring
 from qmon.model.reasons import Reason
 from qmon.model.samples.listing_samples import MAX_ROWS_READ, PAGE_SIZE, PageRequest
 from tests.contract.listing import Reader, reading, touched
@@ -139,7 +139,7 @@ def ring_of(size: int, rows: str, push_last: int, pop_last: int, *, index: bool 
 
 def mine(size: int) -> Layout:
     """Its layout."""
-    name, pushed, popped = (TableName("public", each) for each in ("slots", "pushed", "popped"))
+    name, pushed, popped = (ObjectName("public", each) for each in ("slots", "pushed", "popped"))
     ring = Ring(size, pushed, popped, slot="place", turn=None, message_id="number")
     return Layout("slots", "ring_classic", name, ring=ring, enqueued_at="pushed_at", payload="body")
 

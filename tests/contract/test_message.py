@@ -12,7 +12,7 @@ import pytest
 from qmon.errors import BadInput, LockTimeout, QueryFailed
 from qmon.libraries.library import group_for
 from qmon.libraries.library_catalog import built_in_libraries
-from qmon.model.layout.layout import Layout, OwnerColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, OwnerColumn
 from qmon.model.waits.lock_holders import LockHolderText
 from qmon.operate.context import OperatorContext
 from qmon.operate.message import MAX_COLUMN_CHARS, MAX_PAYLOAD_CHARS, Message, MessageColumn, MessageText
@@ -60,7 +60,7 @@ def whole(message: Message) -> str | bytes | None:
 
 def plain(table: str = "jobs", **changes: object) -> Layout:
     """A user's table, addressed by its id."""
-    shape = Layout("jobs", "naive", TableName("public", table), id="id", payload="payload")
+    shape = Layout("jobs", "naive", ObjectName("public", table), id="id", payload="payload")
     return replace(shape, **changes)  # type: ignore[arg-type]  # the names are checked by replace
 
 
@@ -268,7 +268,7 @@ def test_a_queue_of_a_library(database: str) -> None:
         "INSERT INTO oban_jobs VALUES (5, 'executing', 'mails', '{\"to\": [1]}', 1, '{app@host}', now(), now(), now())",
     )
     (library,) = (each for each in built_in_libraries() if each.name == "oban")
-    layout = group_for(library, 1, "", TableName("public", "oban_jobs"), "oban").queue_layout("mails")
+    layout = group_for(library, 1, "", ObjectName("public", "oban_jobs"), "oban").queue_layout("mails")
     found = read(database, layout, "5", owner="app@host")
     text = whole(found)
     assert isinstance(text, str)

@@ -6,7 +6,7 @@ from importlib import import_module
 
 import pytest
 
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.model.verdicts.flow_verdicts import FlowText
 from tests.contract.watching import said_at_once, watching
 from tests.facts import query
@@ -23,7 +23,7 @@ MADE = """
 JOBS = Layout(
     "jobs",
     "status",
-    TableName("public", "jobs"),
+    ObjectName("public", "jobs"),
     id="id",
     state=StateColumn("status", "ready", "working"),
     enqueued_at="at",

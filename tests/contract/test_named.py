@@ -9,7 +9,7 @@ import pytest
 
 from qmon.model.alerts.nagios import NagiosText
 from qmon.model.figure import Severity
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.monitor.catalog.relation_kind import RelationText
 from tests.cli.calling import call
 from tests.contract.relations import relation_line
@@ -178,7 +178,7 @@ def test_every_command_says_so_and_none_acts(database: str, tmp_path: Path) -> N
 
 def test_a_table_that_becomes_a_view_is_critical_and_back_once_it_is_a_table_again(database: str) -> None:
     make(database, TABLES + "ALTER TABLE a RENAME TO orders")
-    layout = Layout("orders", "fifo", TableName("public", "orders"), id="id")
+    layout = Layout("orders", "fifo", ObjectName("public", "orders"), id="id")
     with watching(database, [layout]) as watched:
         watched.queue("orders", lambda q: q.ready.value == 2)
         make(database, "ALTER TABLE orders RENAME TO v1; CREATE VIEW orders AS SELECT * FROM v1")

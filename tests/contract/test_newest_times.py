@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.model.layout.time_zones import UNKNOWN_ZONE
 from qmon.model.reasons import Reason
 from qmon.monitor.catalog.catalog import Catalog
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.server
 MAILS = Layout(
     "mail_queue",
     "fifo",
-    TableName("public", "mail_queue"),
+    ObjectName("public", "mail_queue"),
     "id",
     enqueued_at="created_at",
     zones=(("created_at", UNKNOWN_ZONE),),

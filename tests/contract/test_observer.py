@@ -6,7 +6,7 @@ from qmon.model.cost_budget import Budget
 from qmon.model.view import View
 from qmon.tui.queue.queue_panel import QueuePanelText, unknown_items
 from qmon.tui.shared.header import HeaderText, header_lines
-from qmon.tui.shown_state import Shown
+from qmon.tui.shown_state import ShownState
 from qmon.tui.spans import Line
 from tests.contract.crowd import crowded
 from tests.contract.watching import ROOMY, installed, watching
@@ -42,7 +42,7 @@ def test_three_hundred_sessions_and_sixty_queues_stay_within_the_budget() -> Non
             view = watched.view(within, timeout=200)
             assert view.server.observing is not None
             observing = view.server.observing
-            said = words(header_lines(Shown("crowd", view, newest_at=view.taken_at), view.taken_at, 200))
+            said = words(header_lines(ShownState("crowd", view, newest_at=view.taken_at), view.taken_at, 200))
             assert HeaderText.THROTTLED.render(count=len(observing.throttled)) in said
             queue = next(q for q in view.queues if q.throttled)
             assert any(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, OwnerColumn, StateColumn
 from qmon.model.operation_records import Choice, OwnerState, Side
 from qmon.operate.actions.pause_check import PauseCheckText
 from qmon.operate.operator import Operator
@@ -19,7 +19,7 @@ BUSY = Choice(state="in_progress", owner_states=frozenset(OwnerState))
 LAYOUT = Layout(
     "jobs",
     "status",
-    TableName("public", "jobs"),
+    ObjectName("public", "jobs"),
     id="seq",
     state=StateColumn("status", 1, 2),
     attempts="attempts",
@@ -74,7 +74,7 @@ def test_rows_known_by_a_key_of_many_types_come_back_as_they_were(database: str,
 def test_a_gate_is_proven_where_the_domain_of_a_column_takes_no_null(database: str, operator: Operator) -> None:
     query(database, "CREATE TABLE jobs (seq bigint, status int, kind always) PARTITION BY LIST (status)")
     query(database, "CREATE TABLE jobs_1 PARTITION OF jobs FOR VALUES IN (1)")
-    layout = Layout("jobs", "fifo", TableName("public", "jobs"), id="seq")
+    layout = Layout("jobs", "fifo", ObjectName("public", "jobs"), id="seq")
     applied(operator.install_gate(layout))
     assert has(applied(operator.pause(layout, Side.PRODUCERS, for_s=60.0)).notes, PauseCheckText.REFUSED)
 

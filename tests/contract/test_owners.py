@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from qmon.engines.base import Connection
-from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, OwnerColumn, StateColumn
 from qmon.model.operation_records import Choice, OwnerState
 from qmon.model.sessions.owners import OwnerFacts, OwnerText, owner_proof
 from qmon.operate.actions.requeue import RequeueText
@@ -158,7 +158,7 @@ def test_an_expired_lease_and_a_stale_heartbeat_are_dead(database: str, tmp_path
             " (2, 'run', now() + interval '1 h', now() at time zone 'UTC'), (3, 'run', NULL, NULL),"
             " (4, 'wait', now() - interval '1 s', now())"
         )
-    layout = Layout("jobs", "status", TableName("public", "jobs"), id="id", state=StateColumn("state", "wait", "run"))
+    layout = Layout("jobs", "status", ObjectName("public", "jobs"), id="id", state=StateColumn("state", "wait", "run"))
     operator = Operator(desk_at(database, tmp_path))
     for column, kind in (("until", "lease"), ("beat", "heartbeat")):
         owner = OwnerColumn(column, kind)  # type: ignore[arg-type]
@@ -235,7 +235,7 @@ def test_an_owner_that_is_no_session_is_unknown(database: str, tmp_path: Path, t
 def test_a_vanished_session_is_proof_only_where_all_is_known(
     facts: OwnerFacts, held: bool, vanished: bool, why: str
 ) -> None:
-    layout = Layout("q", "status", TableName("s", "t"), owner=replace(HELD, held_while_working=held), timeout_s=300.0)
+    layout = Layout("q", "status", ObjectName("s", "t"), owner=replace(HELD, held_while_working=held), timeout_s=300.0)
     found = owner_proof(layout, facts)
     assert found.vanished is vanished
     assert re.search(why, found.why)

@@ -17,7 +17,7 @@ from qmon.engines.base import Connection, Session
 from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.result_records import to_records
 from qmon.errors import PermissionMissing
-from qmon.model.layout.layout import Clients, Layout, StateColumn, TableName
+from qmon.model.layout.layout import ClientPatterns, Layout, ObjectName, StateColumn
 from qmon.model.reasons import Reason
 from qmon.model.samples.polled_samples import WriterSample
 from qmon.model.snapshot import SESSIONS_PROBE
@@ -107,7 +107,7 @@ def test_the_report_of_such_a_role_has_null_and_the_reason(database: str, role: 
 
 def test_consumers_of_others_are_counted_by_name_and_what_they_do_is_unknown(database: str, role: str) -> None:
     (layout,) = installed(database, "fifo")
-    layouts = [replace(layout, consumers=Clients(application="mailer-*"))]
+    layouts = [replace(layout, consumers=ClientPatterns(application="mailer-*"))]
     with watching(reader(database, role), layouts) as watched, connected(database) as consumer:
         consumer.execute("SET application_name = 'mailer-1'")
         queue = watched.queue("fifo", lambda q: q.consumers.value == 1)
@@ -209,7 +209,7 @@ def test_a_table_without_an_index_is_counted_again_although_its_counters_stand_s
     query(database, "INSERT INTO jobs SELECT n, 'new' FROM generate_series(1, 2000) AS n")
     query(database, "ANALYZE jobs")
     state = StateColumn("status", "new", "busy", "done")
-    layout = Layout("jobs", "status", TableName("public", "jobs"), id="id", state=state)
+    layout = Layout("jobs", "status", ObjectName("public", "jobs"), id="id", state=state)
     with watching(database, [layout]) as watched:
         watched.queue("jobs", lambda q: q.ready.value == 2000)
         with connected(database) as worker:

@@ -7,7 +7,7 @@ import pytest
 from qmon.engines.registry import engine_for
 from qmon.model.groups.conditions import ColumnRef, OneOf
 from qmon.model.groups.group import Group, State
-from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableName
+from qmon.model.layout.layout import Layout, LayoutSource, ObjectName, StateColumn
 from qmon.model.reasons import Reason
 from qmon.monitor.catalog.resolve import resolve_queues
 from tests.contract.watching import Watched, connect, target_of, watching
@@ -29,7 +29,7 @@ INHERITED = """
     CREATE TABLE jobs (id bigserial PRIMARY KEY, payload text);
     CREATE TABLE jobs_0 (PRIMARY KEY (id)) INHERITS (jobs);
     CREATE RULE below AS ON INSERT TO jobs DO INSTEAD INSERT INTO jobs_0 VALUES (NEW.id, NEW.payload)"""
-JOBS = Layout("jobs", "fifo", TableName("public", "jobs"), id="id")
+JOBS = Layout("jobs", "fifo", ObjectName("public", "jobs"), id="id")
 
 
 def work(url: str, watched: Watched, *, pushes: int = 20, pops: int = 10) -> None:
@@ -109,7 +109,7 @@ BY_DAY = """
     ANALYZE"""
 SEVERAL = Group(
     "jobs",
-    TableName("public", "job_queue"),
+    ObjectName("public", "job_queue"),
     "id",
     (
         State("ready", "ready", OneOf(ColumnRef("status"), ("ready",))),

@@ -12,7 +12,7 @@ import pyodbc
 import pytest
 
 from qmon.errors import BadInput
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.operation_records import OperationKind, Progress, Side
 from qmon.operate.actions.pause import PauseText, prepare_pause, prepare_resume
 from qmon.operate.actions.pause_check import ArrivalCounter, PauseCheckText
@@ -316,7 +316,7 @@ def test_what_cannot_be_paused_is_refused_in_one_line(database: str, tmp_path: P
         with pytest.raises(BadInput, match=pattern(PauseText.DURATION_RANGE)):
             prepare_pause(context, layout, Side.PRODUCERS, wrong)
     query(database, "CREATE TABLE jobs (id bigint PRIMARY KEY)")
-    foreign = Layout("jobs", "fifo", TableName("public", "jobs"), id="id")
+    foreign = Layout("jobs", "fifo", ObjectName("public", "jobs"), id="id")
     assert has(str(prepare_pause(context, foreign, Side.PRODUCERS).plan.refused), PauseText.NO_PUSH_SWITCH)
     assert has(str(prepare_pause(context, foreign, Side.CONSUMERS).plan.refused), PauseText.NO_POP_SWITCH)
     reader = desk_at(database, tmp_path, read_only="read-only: --read-only")

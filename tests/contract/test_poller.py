@@ -13,7 +13,7 @@ from qmon.engines.registry import engine_for
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.waits.lock_holders import LockHolderText
 from qmon.monitor.poll.poller import PollerText
-from qmon.monitor.source import Focus, Phase
+from qmon.monitor.source import Phase, ReadScope
 from tests.contract.watching import installed, target_of, watching
 from tests.facts import connected, query, wait_until
 from tests.wordings import has, pattern
@@ -165,11 +165,11 @@ def test_rows_are_read_only_for_the_queue_on_screen(database: str) -> None:
     query(database, "SELECT * FROM status_pop()")
     with watching(database) as watched:
         assert watched.queue("status").messages is None
-        watched.poller.set_focus(Focus(rows_of="status"))
+        watched.poller.set_focus(ReadScope(rows_of="status"))
         rows = watched.queue("status", lambda q: q.messages is not None).messages
         assert rows is not None
         assert [(m.state, m.payload, m.attempts) for m in rows] == [("in_progress", "payload one", 1)]
-        watched.poller.set_focus(Focus())
+        watched.poller.set_focus(ReadScope())
         assert watched.queue("status", lambda q: q.messages is None).messages is None
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qmon.errors import BadInput
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.model.operation_records import Choice, Nothing, OperationKind, OperationState, OwnerState, UndoState
 from qmon.model.sessions.owners import OwnerText
 from qmon.operate.actions.purge import PurgeText
@@ -220,7 +220,7 @@ def test_every_type_comes_back_bit_for_bit(database: str, tmp_path: Path) -> Non
     sent = ", ".join(f"md5(coalesce(record_send(ROW({name})), ''))" for name in quoted)
     before = query(database, f"SELECT id, {sent} FROM anything ORDER BY id")
     layout = Layout(
-        "anything", "status", TableName("public", "anything"), id="id", state=StateColumn("status", 1, 2), payload="t"
+        "anything", "status", ObjectName("public", "anything"), id="id", state=StateColumn("status", 1, 2), payload="t"
     )
     operator = Operator(desk_at(database, tmp_path))
     prepared = operator.purge(layout, Choice(state="ready"))
@@ -262,7 +262,7 @@ def test_rows_at_the_same_place_of_several_partitions_are_told_apart(database: s
             raw.execute(f"CREATE TABLE parts_{first} PARTITION OF parts FOR VALUES FROM ({first}) TO ({first + 10})")
         raw.execute("INSERT INTO parts SELECT i, i % 2, 'x' FROM generate_series(0, 29) AS i")
     layout = Layout(
-        "parts", "status", TableName("public", "parts"), id="id", state=StateColumn("status", 0, 1), payload="body"
+        "parts", "status", ObjectName("public", "parts"), id="id", state=StateColumn("status", 0, 1), payload="body"
     )
     before = everything(database, "parts")
     operator = Operator(desk_at(database, tmp_path))
@@ -289,7 +289,7 @@ def test_a_view_and_a_table_that_others_inherit_from_are_refused(database: str, 
     for name in ("parent", "seen"):
         with pytest.raises(BadInput, match=pattern(StructureText.NOT_A_TABLE)):
             operator.purge(
-                Layout("q", "fifo", TableName("public", name), id="id", payload="body"), Choice(state="ready")
+                Layout("q", "fifo", ObjectName("public", name), id="id", payload="body"), Choice(state="ready")
             )
 
 

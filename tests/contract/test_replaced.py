@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.view import QueueView
 from qmon.monitor.catalog.resolve import ResolveText
 from tests.contract.watching import Watched, watching
@@ -14,7 +14,7 @@ from tests.facts import connected, query
 from tests.wordings import has
 
 OLD, NEW = 12_262, 5_018
-JOBS = Layout("jobs", "fifo", TableName("public", "jobs"), id="id")
+JOBS = Layout("jobs", "fifo", ObjectName("public", "jobs"), id="id")
 
 
 def table(name: str, rows: int, first: int = 1) -> str:

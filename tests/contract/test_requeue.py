@@ -11,7 +11,7 @@ import pytest
 
 from qmon.engines.base import Connection
 from qmon.errors import BadInput
-from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, OwnerColumn, StateColumn
 from qmon.model.operation_records import Choice, OperationResult, OperationState, OperationText, UndoState
 from qmon.operate.actions.requeue import RequeueText
 from qmon.operate.context import Permission, ReadOnly
@@ -303,7 +303,7 @@ def test_hostile_names_change_nothing_but_what_they_should(database: str, tmp_pa
     layout = Layout(
         "[bold]q'",
         "status",
-        TableName("public", table),
+        ObjectName("public", table),
         id=key,
         state=StateColumn(state, "re\"ady\\'", "run'ning"),
         started_at="s",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qmon.errors import BadInput
-from qmon.model.layout.layout import Layout, Order, StateColumn, TableName, Write
+from qmon.model.layout.layout import Layout, ObjectName, RequeueWrite, SortColumn, StateColumn
 from qmon.model.operation_records import Choice, OwnerState
 from qmon.operate.actions.requeue import RequeueText
 from qmon.operate.operator import Operator
@@ -34,17 +34,17 @@ RIVER = """
 JOB = Layout(
     "job",
     "status",
-    TableName("public", "job"),
+    ObjectName("public", "job"),
     id="id",
     state=StateColumn("state", "available", "running", "completed", "discarded"),
     started_at="attempted_at",
     attempts="attempt",
     max_attempts="max_attempts",
-    order=(Order("scheduled_at"), Order("id")),
+    order=(SortColumn("scheduled_at"), SortColumn("id")),
     writes=(
-        Write("ready", "finalized_at", "null"),
-        Write("ready", "scheduled_at", "now"),
-        Write("dead", "finalized_at", "now"),
+        RequeueWrite("ready", "finalized_at", "null"),
+        RequeueWrite("ready", "scheduled_at", "now"),
+        RequeueWrite("dead", "finalized_at", "now"),
     ),
 )
 RUNNING = "INSERT INTO job (state, attempt, attempted_at) SELECT 'running', i, now() - interval '1 hour'"
@@ -110,8 +110,10 @@ def test_they_keep_their_order_also_where_nothing_counts_attempts_and_there_are_
     query(database, "CREATE TABLE job (id int PRIMARY KEY, state text, due timestamptz, attempted_at timestamptz)")
     query(database, "INSERT INTO job SELECT i, 'running', now(), now() - interval '1 h' FROM generate_series(1, 80) i")
     query(database, "INSERT INTO job SELECT i, 'available', now() - interval '1 h' FROM generate_series(81, 90) i")
-    order = (Order("due"), Order("id"))
-    layout = replace(JOB, attempts=None, max_attempts=None, order=order, writes=(Write("ready", "due", "front"),))
+    order = (SortColumn("due"), SortColumn("id"))
+    layout = replace(
+        JOB, attempts=None, max_attempts=None, order=order, writes=(RequeueWrite("ready", "due", "front"),)
+    )
     assert applied(Operator(desk_at(database, tmp_path)).requeue(layout, Choice())).done == 80
     assert [row[0] for row in query(database, "SELECT id FROM job ORDER BY due, id")] == list(range(1, 91))
 
@@ -193,13 +195,13 @@ def test_each_row_s_own_limit_is_read_and_what_becomes_dead_gets_its_time(databa
 @pytest.mark.parametrize(
     ("writes", "choice", "state"),
     [
-        ((Write("ready", "finalized_at", "null"),), Choice(), "dead"),
-        ((Write("dead", "finalized_at", "now"),), Choice(), "ready"),
-        ((Write("dead", "finalized_at", "now"),), Choice(state="dead"), "ready"),
+        ((RequeueWrite("ready", "finalized_at", "null"),), Choice(), "dead"),
+        ((RequeueWrite("dead", "finalized_at", "now"),), Choice(), "ready"),
+        ((RequeueWrite("dead", "finalized_at", "now"),), Choice(state="dead"), "ready"),
     ],
 )
 def test_what_a_constraint_ties_to_the_state_is_in_the_way_until_somebody_says_what_it_gets(
-    database: str, tmp_path: Path, writes: tuple[Write, ...], choice: Choice, state: str
+    database: str, tmp_path: Path, writes: tuple[RequeueWrite, ...], choice: Choice, state: str
 ) -> None:
     query(database, RIVER)
     query(database, f"{RUNNING} FROM generate_series(1, 3) AS i")
@@ -229,7 +231,9 @@ def test_a_time_that_says_that_a_message_ended_is_in_the_way_without_a_constrain
     query(database, "INSERT INTO job VALUES (2, 'running', 9, now() - interval '1 h', NULL)")
     assert has(operator.requeue(layout, Choice()).plan.refused, TransitionText.NO_VALUE, state="dead")
     assert operator.requeue(replace(layout, max_attempts=None), Choice()).plan.refused is None
-    said = replace(layout, writes=(Write("ready", "discardedOn", "null"), Write("ready", "attempt", "value", 0)))
+    said = replace(
+        layout, writes=(RequeueWrite("ready", "discardedOn", "null"), RequeueWrite("ready", "attempt", "value", 0))
+    )
     done = applied(operator.requeue(said, Choice(state="dead")))
     assert query(database, 'SELECT state, attempt, "discardedOn" FROM job WHERE id = 1') == [("available", 0, None)]
     assert applied(operator.undo(done.operation, Choice())).done == 1
@@ -242,17 +246,19 @@ def test_a_time_that_says_that_a_message_ended_is_in_the_way_without_a_constrain
     ("write", "part"),
     [
         (
-            Write("ready", "nowhere", "null"),
+            RequeueWrite("ready", "nowhere", "null"),
             pattern(TransitionText.COLUMN_FAULT, column="nowhere", fault=TransitionText.DOES_NOT_EXIST),
         ),
-        (Write("ready", "due", "null"), pattern(TransitionText.NOT_NULL, column="due")),
+        (RequeueWrite("ready", "due", "null"), pattern(TransitionText.NOT_NULL, column="due")),
         (
-            Write("ready", "state2", "now"),
+            RequeueWrite("ready", "state2", "now"),
             pattern(TransitionText.WRONG_TYPE, write="now", column="state2", type="text"),
         ),
     ],
 )
-def test_what_cannot_be_written_is_refused_in_the_plan(database: str, tmp_path: Path, write: Write, part: str) -> None:
+def test_what_cannot_be_written_is_refused_in_the_plan(
+    database: str, tmp_path: Path, write: RequeueWrite, part: str
+) -> None:
     query(database, RIVER)
     query(database, "ALTER TABLE job ADD COLUMN state2 text")
     query(database, f"{RUNNING} FROM generate_series(1, 2) AS i")
@@ -263,31 +269,41 @@ def test_what_cannot_be_written_is_refused_in_the_plan(database: str, tmp_path: 
 @pytest.mark.parametrize(
     ("order", "write", "told", "popped"),
     [
-        ((Order("due"), Order("id")), Write("ready", "due", "front"), pattern(TransitionText.TO_FRONT), [3, 1, 2]),
         (
-            (Order("attempt"), Order("due")),
-            Write("ready", "due", "front"),
+            (SortColumn("due"), SortColumn("id")),
+            RequeueWrite("ready", "due", "front"),
+            pattern(TransitionText.TO_FRONT),
+            [3, 1, 2],
+        ),
+        (
+            (SortColumn("attempt"), SortColumn("due")),
+            RequeueWrite("ready", "due", "front"),
             pattern(TransitionText.TO_FRONT_OF, columns="attempt"),
             [3, 1, 2],
         ),
         (
-            (Order("due"), Order("id")),
-            Write("ready", "due", "value", 7),
+            (SortColumn("due"), SortColumn("id")),
+            RequeueWrite("ready", "due", "value", 7),
             pattern(TransitionText.NEW_PLACE, column="due"),
             [1, 2, 3],
         ),
         (
-            (Order("due"), Order("id")),
-            Write("ready", "due", "now"),
+            (SortColumn("due"), SortColumn("id")),
+            RequeueWrite("ready", "due", "now"),
             pattern(TransitionText.NEW_PLACE, column="due"),
             [1, 2, 3],
         ),
-        ((Order("due"), Order("id")), None, pattern(TransitionText.OLD_PLACE_BY, columns="d"), [1, 3, 2]),
+        ((SortColumn("due"), SortColumn("id")), None, pattern(TransitionText.OLD_PLACE_BY, columns="d"), [1, 3, 2]),
         ((), None, pattern(TransitionText.OLD_PLACE), [1, 3, 2]),
     ],
 )
 def test_in_a_table_of_others_messages_stand_where_the_layout_and_the_plan_say(
-    database: str, tmp_path: Path, order: tuple[Order, ...], write: Write | None, told: str, popped: list[int]
+    database: str,
+    tmp_path: Path,
+    order: tuple[SortColumn, ...],
+    write: RequeueWrite | None,
+    told: str,
+    popped: list[int],
 ) -> None:
     query(database, RIVER)
     query(database, "INSERT INTO job (due) VALUES (1), (5)")

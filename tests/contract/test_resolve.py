@@ -11,7 +11,7 @@ from qmon.engines.base import Bound, Rows, Session, Target
 from qmon.engines.sql import queries
 from qmon.engines.urls import read_url
 from qmon.model.config_reader import KeyText
-from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableName
+from qmon.model.layout.layout import Layout, LayoutSource, ObjectName, StateColumn
 from qmon.model.layout.layout_io import layout_from_dict
 from qmon.model.reasons import Reason
 from qmon.monitor.catalog.catalog import Catalog, TableRow
@@ -45,9 +45,9 @@ def installed(url: str, design: str, queue: str, schema: str = "public") -> Layo
 def test_three_lines_are_enough_for_a_job_table(database: str) -> None:
     make(database, JOBS)
     layout = one(database, {"name": "jobs", "table": "background_jobs", "design": "status"})
-    assert layout.table == TableName("public", "background_jobs")
+    assert layout.table == ObjectName("public", "background_jobs")
     assert layout.id == "id"
-    assert layout.sequence == TableName("public", "background_jobs_id_seq")
+    assert layout.sequence == ObjectName("public", "background_jobs_id_seq")
     assert layout.state == StateColumn("status", "queued", "running", "succeeded", "failed")
     assert (layout.started_at, layout.due_at, layout.payload) == ("locked_at", "run_at", "args")
     assert layout.source is LayoutSource.CONFIGURATION
@@ -102,7 +102,7 @@ def test_what_the_user_says_wins_and_letters_may_differ_in_case(database: str) -
     make(database, ARTICLES["status"])
     state = {"column": "status", "ready": 7, "in_progress": 8}
     layout = one(database, {"name": "q", "table": "PUBLIC.queue", "design": "status", "id": "ID", "state": state})
-    assert layout.table == TableName("public", "Queue")
+    assert layout.table == ObjectName("public", "Queue")
     assert layout.id == "Id"
     assert layout.state == StateColumn("Status", 7, 8)
 
@@ -368,7 +368,7 @@ def test_the_work_grows_linearly_with_the_number_of_queues(database: str, monkey
         for first, last in ((0, 4), (4, 24)):
             for number in range(first, last):
                 query(database, f"CREATE TABLE jobs_{number} (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY)")
-            layouts = [Layout(f"q{n}", "fifo", TableName("public", f"jobs_{n}")) for n in range(last)]
+            layouts = [Layout(f"q{n}", "fifo", ObjectName("public", f"jobs_{n}")) for n in range(last)]
             before, done = NO_QUEUES, list[tuple[int, int]]()
             for configured in (layouts, []):  # then as queues that were watched before
                 statements.clear()

@@ -10,7 +10,7 @@ import pytest
 
 from qmon.model.groups.conditions import ColumnRef, OneOf
 from qmon.model.groups.group import Group, State
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.model.operation_records import Choice
 from qmon.monitor.one_shot import view_over
 from qmon.monitor.probe_checks import CheckupText, run_checkup
@@ -26,7 +26,7 @@ from tests.queues import ENGINE
 JOBS: Final = Layout(
     "jobs",
     "status",
-    TableName("public", "jobs"),
+    ObjectName("public", "jobs"),
     id="id",
     state=StateColumn("status", "ready", "working"),
     started_at="started_at",
@@ -35,7 +35,7 @@ JOBS: Final = Layout(
 # The same table partitioned by a key.
 SPLIT: Final = Group(
     "jobs",
-    TableName("public", "jobs"),
+    ObjectName("public", "jobs"),
     "id",
     (
         State("ready", "ready", OneOf(ColumnRef("status"), ("ready",))),

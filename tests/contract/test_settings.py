@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.settings import HarmText, Setting, database_card
 from qmon.model.status_report import settings_object
 from qmon.monitor.probe_checks import run_checkup
@@ -16,8 +16,8 @@ from tests.contract.watching import installed, watching
 from tests.facts import query
 from tests.queues import ENGINE
 
-LINE = Layout("line", "fifo", TableName("public", "line"), id="id")
-PARTS = Layout("parts", "fifo", TableName("public", "parts"), id="id")
+LINE = Layout("line", "fifo", ObjectName("public", "line"), id="id")
+PARTS = Layout("parts", "fifo", ObjectName("public", "parts"), id="id")
 
 
 def settings(url: str) -> dict[tuple[str, str], Setting]:

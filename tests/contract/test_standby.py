@@ -9,7 +9,7 @@ import pytest
 
 from qmon.demo.embedded_server import EmbeddedServer
 from qmon.engines.postgres.postgres_engine import PostgresText
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.model.reasons import Reason
 from qmon.model.samples.server_state_samples import ServerState
 from qmon.model.standby import StandbyText
@@ -27,13 +27,13 @@ from tests.wordings import has
 JOBS = Layout(
     "jobs",
     "status",
-    TableName("public", "jobs"),
+    ObjectName("public", "jobs"),
     id="id",
     state=StateColumn("status", "ready", "working", "done"),
     started_at="started_at",
     enqueued_at="made_at",
 )
-LINE = Layout("line", "fifo", TableName("public", "line"), id="id")
+LINE = Layout("line", "fifo", ObjectName("public", "line"), id="id")
 TABLES = """
     CREATE TABLE jobs (id bigserial PRIMARY KEY, status text NOT NULL DEFAULT 'ready', started_at timestamptz,
                        made_at timestamptz DEFAULT clock_timestamp());

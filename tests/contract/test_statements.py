@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from qmon.engines.base import Connection, Session
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.samples.plan_samples import QueuePlans
 from qmon.model.statement_use import statement_uses
@@ -18,7 +18,7 @@ from qmon.monitor.probes.queue_probes import QueueSpec
 from tests.facts import query
 from tests.queues import ENGINE, target_of
 
-LINE = Layout("line", "fifo", TableName("public", "line"), id="id")
+LINE = Layout("line", "fifo", ObjectName("public", "line"), id="id")
 POP = "DELETE FROM line WHERE id = (SELECT min(id) FROM line)"
 
 

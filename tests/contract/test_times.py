@@ -11,14 +11,14 @@ import pytest
 
 from qmon import log
 from qmon.engines.registry import engine_for
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.model.reasons import Reason
 from qmon.model.verdicts.judge import QUEUE_RULES
 from qmon.monitor.catalog.column_zones import ZoneText
 from qmon.monitor.catalog.resolve import resolve_queues
 from qmon.monitor.poll.queue_samples import QueueFiling
 from qmon.monitor.probe_checks import run_checkup
-from qmon.monitor.source import Focus, Phase
+from qmon.monitor.source import Phase, ReadScope
 from qmon.monitor.state import sample_figures
 from qmon.monitor.state.sample_figures import FigureText
 from tests.cli.calling import call
@@ -40,7 +40,7 @@ def layout(name: str, *, due: bool = False) -> Layout:
     return Layout(
         name,
         "status",
-        TableName("public", name),
+        ObjectName("public", name),
         "id",
         state=StateColumn("status", "ready", "working", dead="dead"),
         started_at="started_at",
@@ -63,7 +63,7 @@ def test_a_time_that_stands_for_never_leaves_that_age_unknown_and_all_else_as_it
     query(database, f"INSERT INTO jobs VALUES (1, 'ready', '{never}')")
     query(database, f"INSERT INTO jobs VALUES (2, 'working', '{never}', '{never}')")
     with watching(database, [layout("jobs"), layout("others")]) as watched:
-        watched.poller.set_focus(Focus(rows_of="jobs"))
+        watched.poller.set_focus(ReadScope(rows_of="jobs"))
         view = watched.view(lambda v: all(q.ready.value and q.stuck.value for q in v.queues), polls=3)
     jobs, others = view.queues
     assert (jobs.failures, others.failures) == ((), ())

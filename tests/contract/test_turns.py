@@ -18,7 +18,7 @@ from qmon.monitor.poll import runner
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.poll.poller import POLL
 from qmon.monitor.poll.runner import MOST_TRIPS
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.operate.install.install_queue import install_queue
 from tests.benchmarks.wire import relayed
@@ -41,7 +41,7 @@ class Polled:
         self.collector = Collector("test", ENGINE, self.connection, slow, lambda: self.now, at_once=at_once)
         self.history = TargetHistory()
         self.resolved = NO_QUEUES
-        self.focus = Focus()
+        self.focus = ReadScope()
         self.polls = 0
         self.trips: list[int] = []
         self.read: list[frozenset[str]] = []
@@ -104,7 +104,7 @@ def test_each_queue_is_read_in_its_turn_and_what_is_looked_at_in_each_poll(polle
     unread = next(queue for queue in view.queues if queue.ready.value is None)
     assert (unread.verdict.code, unread.verdict.severity) == (CANNOT_TELL, Severity.FINE)
     assert unread.ready.reason == Reason.READ_IN_TURNS
-    polled.focus = Focus(visible=frozenset({"q07", "q08"}), cursor="q11", with_verdict=frozenset({"q20"}))
+    polled.focus = ReadScope(visible=frozenset({"q07", "q08"}), cursor="q11", with_verdict=frozenset({"q20"}))
     view = polled.poll(3 * TURN)
     looked_at = {"q07", "q08", "q11", "q20"}
     for poll in range(1, len(polled.read)):
@@ -165,7 +165,7 @@ def test_what_was_not_read_for_three_turns_says_so(polled: Polled) -> None:
     view = polled.poll(TURN + 1)
     assert of(view, "q13").verdict.code == EMPTY
     track = polled.history._tracks["q13"]
-    snapshot = polled.collector.collect(polled.polls + 1, INTERVAL_S, Focus())
+    snapshot = polled.collector.collect(polled.polls + 1, INTERVAL_S, ReadScope())
     sample = next(q for q in snapshot.queues if q.layout.queue == "q13")
     assert track._last is not None
     later = replace(snapshot, sampled_at=track._last[0] + 3.1 * TURN * INTERVAL_S)
@@ -205,7 +205,7 @@ def test_no_poll_has_a_round_trip_for_each_queue(server: EmbeddedServer, databas
         polled = Polled(wire.through(database, server.socket_dir), QUEUES)
         trips = []
         for n in range(8):
-            polled.focus = Focus(rows_of=f"q{n:02}")
+            polled.focus = ReadScope(rows_of=f"q{n:02}")
             before = wire.trips
             polled.poll()
             trips.append(wire.trips - before)

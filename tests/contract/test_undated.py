@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qmon.model.alerts.target_check import CheckState, check_target
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.model.reasons import Reason
 from tests.contract.watching import watching
 from tests.facts import query
@@ -16,7 +16,7 @@ TABLE = "CREATE TABLE jobs (id int PRIMARY KEY, status text, created_at timestam
 LAYOUT = Layout(
     "jobs",
     "status",
-    TableName("public", "jobs"),
+    ObjectName("public", "jobs"),
     id="id",
     state=StateColumn("status", "new", "processing"),
     enqueued_at="created_at",

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.layout.layout import Clients, Layout
+from qmon.model.layout.layout import ClientPatterns, Layout
 from qmon.model.verdicts.flow_verdicts import FlowText
 from qmon.model.view import View
 from tests.contract.watching import installed, said_at_once, watching
@@ -24,7 +24,7 @@ def worst(view: View) -> dict[str, str]:
 
 def test_producers_and_consumers_are_counted_and_named_when_they_do_nothing_or_are_gone(database: str) -> None:
     status, fifo = installed(database, "status", "fifo")
-    layouts = [status, replace(fifo, consumers=Clients(application="mailer-*"))]
+    layouts = [status, replace(fifo, consumers=ClientPatterns(application="mailer-*"))]
     with watching(database, layouts) as watched, connected(database) as producer, connected(database) as consumer:
         (pid,) = consumer.execute("SELECT pg_backend_pid()").fetchone()
         consumer.execute("SELECT set_config('application_name', 'worker', false), status_pop()").fetchall()
@@ -52,7 +52,7 @@ def test_consumers_that_delete_rows_of_a_table_with_states_are_seen_to_claim(
 ) -> None:
     said_at_once(monkeypatch)
     (layout,) = installed(database, "status")
-    layout = replace(layout, consumers=Clients(application="worker"))
+    layout = replace(layout, consumers=ClientPatterns(application="worker"))
     if told:
         layout = replace(layout, pop="delete")
     query(database, "SELECT count(status_push('x')) FROM generate_series(1, 100000)")

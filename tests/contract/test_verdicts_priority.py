@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.open import open_poller
 from qmon.monitor.source import SourceState
@@ -30,7 +30,7 @@ def test_the_oldest_message_of_each_priority_is_found(database: str, with_state:
     layout = Layout(
         "jobs",
         "status" if with_state else "fifo",
-        TableName("public", "jobs"),
+        ObjectName("public", "jobs"),
         id="id",
         enqueued_at="at",
         priority="prio",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from qmon.demo.embedded_server import EmbeddedServer
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from tests.contract.versions import PROGRAMS
 from tests.contract.watching import installed, watching
 from tests.facts import connected
@@ -31,7 +31,7 @@ def test_all_probes_work_on_this_version(bin_dir: Path | None) -> None:
                 # Otherwise an idle session keeps its counters for 10 s.
                 client.execute("SELECT pg_stat_force_next_flush()").fetchall()
             view = watched.view(lambda v: all(q.ready.value == 30 for q in v.queues))
-            watched.poller.set_focus(Focus(rows_of="status"))
+            watched.poller.set_focus(ReadScope(rows_of="status"))
             rows = watched.queue("status", lambda q: q.messages)
             moved = watched.view(lambda v: all((q.push_rate.value or 0) > 0 and q.pop_rate.value for q in v.queues))
     assert view.failures == ()

@@ -13,12 +13,12 @@ import pyodbc
 import pytest
 
 from qmon.demo.embedded_server import EmbeddedServer
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.samples.wait_samples import WaitSource
 from qmon.model.verdicts import server_verdicts
 from qmon.model.verdicts.server_verdicts import ServerVerdictText
 from qmon.model.verdicts.server_warnings import WarningText
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from tests.contract.sessions import open_sessions
 from tests.contract.watching import installed, said_at_once, watching
 from tests.facts import connected, fresh_database, query, wait_until
@@ -76,7 +76,7 @@ def test_looks_between_polls_see_who_waits_and_leave_out_our_own(url: str) -> No
         for name in ("b", "c"):
             s.wait(name, "SELECT count(*) FROM t")
         s.wait("ours", "SELECT count(*) FROM t", "SET application_name = 'qmon count'")
-        watched.poller.set_focus(Focus(closely=True))
+        watched.poller.set_focus(ReadScope(closely=True))
 
         def two_wait() -> object:
             found = watched.views[-1].server.waiting if watched.views else None
@@ -150,7 +150,7 @@ def test_stale_statistics_are_told_until_they_are_updated(url: str, monkeypatch:
     query(url, "CREATE TABLE jobs (id bigint PRIMARY KEY, payload text) WITH (autovacuum_enabled = off)")
     query(url, "ANALYZE jobs")
     query(url, "INSERT INTO jobs SELECT n, 'x' FROM generate_series(1, 20000) AS n")
-    layout = Layout("jobs", "naive", TableName("public", "jobs"), id="id")
+    layout = Layout("jobs", "naive", ObjectName("public", "jobs"), id="id")
     with watching(url, [layout]) as watched:
         stale = watched.queue("jobs", lambda q: any(v.code == "statistics" for v in q.verdicts))
         proof = next(v.proof for v in stale.verdicts if v.code == "statistics")
@@ -196,7 +196,7 @@ def test_deadlocks_are_counted_and_who_waited_for_whom_is_told(url: str, monkeyp
     query(url, "SELECT fifo_push('x'::bytea), status_push('x'::bytea) FROM generate_series(1, 4)")
     with watching(url) as watched:
         watched.view()
-        watched.poller.set_focus(Focus(closely=True))
+        watched.poller.set_focus(ReadScope(closely=True))
         with deadlocking(url, "fifo"):
             bound = watched.queue("fifo", lambda q: any(v.code == "deadlocks" for v in q.verdicts))
             proof = next(v.proof for v in bound.verdicts if v.code == "deadlocks")
@@ -216,7 +216,7 @@ def test_deadlocks_on_a_table_that_is_no_queue_are_told_of_the_server(url: str) 
     installed(url, "fifo")
     query(url, "CREATE TABLE accounts (id int PRIMARY KEY); INSERT INTO accounts VALUES (1), (2)")
     with watching(url) as watched:
-        watched.poller.set_focus(Focus(closely=True))
+        watched.poller.set_focus(ReadScope(closely=True))
         with deadlocking(url, "accounts"):
             seen = watched.view(
                 lambda view: any(has(words, WarningText.DEADLOCKED_SESSIONS) for words in view.server.outside),

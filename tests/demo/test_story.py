@@ -24,8 +24,8 @@ from qmon.operate.operator_context import create_context
 from qmon.tui import ActionRunner
 from qmon.tui.actions.action_dialog import DialogStep
 from qmon.tui.app import QmonApp
-from qmon.tui.member import DashboardTarget
 from qmon.tui.shared.banner import tour_lines
+from qmon.tui.watched_target import DashboardTarget
 from qmon.tui.widgets.grid import Grid
 from qmon.workload.load_plan import QueueLoad
 from tests.cli.calling import call

@@ -15,7 +15,7 @@ from qmon.model.cost_budget import parse_budget
 from qmon.monitor.open import open_poller
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.tui.app import QmonApp
-from qmon.tui.member import DashboardTarget
+from qmon.tui.watched_target import DashboardTarget
 from tests.libraries.every import LIBRARIES
 from tests.libraries.library import ATTEMPTS, QUEUES, Library
 from tests.queues import target_of

@@ -10,7 +10,7 @@ import pytest
 from qmon.libraries.library import group_for
 from qmon.libraries.library_catalog import all_libraries
 from qmon.model.groups.conditions import AllOf, AnyOf, Condition, OneOf
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.model.status_report import queue_object
 from qmon.model.verdicts.flow_verdicts import FlowText
 from tests.cli.calling import call
@@ -149,7 +149,7 @@ def test_each_label_of_a_real_state_column_belongs_to_a_state(
     found = []
     for known in all_libraries():
         if known.name.lower() == library.name.lower():  # one for each version
-            group = group_for(known, 1, "", TableName("s", table.rpartition(".")[2]), "x")
+            group = group_for(known, 1, "", ObjectName("s", table.rpartition(".")[2]), "x")
             classified = {value for state in group.states for value in values_of(state.when, column)}
             found.append(classified | LOGGED.get(known.name, set()))
     assert {str(label) for (label,) in labels} in found

@@ -11,7 +11,7 @@ import pytest
 
 from qmon.model.consumer_list import ListedConsumer, Unknown, list_consumers
 from qmon.model.view import View
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from tests.contract.watching import Watched, watching
 from tests.facts import query
 from tests.libraries.library import QUEUES, Library
@@ -113,7 +113,7 @@ def test_the_consumers_are_the_workers_of_the_librarys_own_tables(
             each.wait(1, "claimed")
         queue = watched.view(lambda view: any(each.name.endswith(f"/{MAILS}") for each in view.queues))
         name = next(each.name for each in queue.queues if each.name.endswith(f"/{MAILS}"))
-        watched.poller.set_focus(Focus(rows_of=name, visible=frozenset({name}), consumers=True))
+        watched.poller.set_focus(ReadScope(rows_of=name, visible=frozenset({name}), consumers=True))
         found = agreed(watched, database, truth, name)
         assert sum(len(each.messages) for each in found.values()) == 2
         assert all(each.is_alive for each in found.values())

@@ -7,7 +7,7 @@ import pytest
 from qmon.model.layout.list_states import listable_states
 from qmon.model.samples.listing_samples import PageRequest
 from qmon.model.view import QueueView
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from tests.contract.watching import Watched, watching
 from tests.libraries.every import LIBRARIES
 from tests.libraries.library import QUEUES, Library
@@ -25,7 +25,7 @@ def library(request: pytest.FixtureRequest, database: str) -> Library:
 
 def listed(watched: Watched, queue: str, listing: PageRequest) -> QueueView:
     """Return the queue once this page of it has been read."""
-    watched.poller.set_focus(Focus(rows_of=queue, listing=listing))
+    watched.poller.set_focus(ReadScope(rows_of=queue, listing=listing))
     return watched.queue(queue, lambda q: q.page is not None and q.page.listing == listing)
 
 

@@ -9,7 +9,7 @@ import pytest
 from qmon.model.groups.group import MOST_QUEUES
 from qmon.model.view import View
 from qmon.monitor.catalog.group_resolution import GroupResolutionText
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from tests.contract.watching import watching
 from tests.facts import query
 from tests.libraries.figures import of_queue
@@ -50,7 +50,7 @@ def test_names_of_queues_are_only_names(database: str) -> None:
             assert queue.ready.value == number
             assert queue.push_rate.value == 0
         shown = f"oban/{HOSTILE[0]}"
-        watched.poller.set_focus(Focus(rows_of=shown))
+        watched.poller.set_focus(ReadScope(rows_of=shown))
         watched.queue(shown, lambda queue: queue.messages is not None)
 
 

@@ -12,7 +12,7 @@ import pytest
 from qmon.errors import BadInput
 from qmon.libraries.library import group_for
 from qmon.libraries.library_catalog import all_libraries
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.model.operation_records import (
     Choice,
     OperationKind,
@@ -343,7 +343,7 @@ async def test_the_keys(made: tuple[Library, Any], database: str, tmp_path: Path
 def test_queues_of_a_library_that_the_user_has_described_are_refused(tmp_path: Path) -> None:
     (tmp_path / "oban.toml").write_text(OWN)
     (own,) = (library for library in all_libraries(tmp_path) if library.own)
-    layout = group_for(own, 1, "", TableName("public", "own_jobs"), "oban").queue_layout("mails")
+    layout = group_for(own, 1, "", ObjectName("public", "own_jobs"), "oban").queue_layout("mails")
     why = allowed_actions.why_not_allowed(layout, OperationKind.REQUEUE)
     assert has(why, NotAllowed.NO_WRITES, key="writes.ready")
 

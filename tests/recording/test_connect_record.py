@@ -17,7 +17,7 @@ from qmon.model.snapshot import Snapshot
 from qmon.monitor.source import Phase, SourceState
 from qmon.recording.read.recording_paths import list_segments
 from qmon.recording.write.recorder import RecorderText
-from qmon.tui.member import DashboardTarget
+from qmon.tui.watched_target import DashboardTarget
 from tests.contract.watching import target_of
 from tests.facts import wait_until
 from tests.recording.writing import lines_of, run_of, sequences, value

@@ -124,7 +124,7 @@ def known(path: Path) -> dict[str, Any]:
         "queues": gathered.queues,
         "problem": gathered.problem,
         "span": archive.segment_span(path),
-        "mark": archive.find_mark("orders", BEGAN + 5, forward=True),
+        "mark": archive.find_jump_point("orders", BEGAN + 5, forward=True),
         "pipeline": [_read(each) for each in parse_segment(str(path), path.read_bytes())],
         "damage": reader.damage,
     }

@@ -153,9 +153,9 @@ def test_incidents_and_events_come_from_the_same_polls() -> None:
     over, began = watched.memory.events()
     assert (over.what, began.what) == ("ended", "began")
     assert over.at - began.at == pytest.approx(200.0)
-    mark = watched.memory.find_mark("mails", BEGIN, forward=True)
+    mark = watched.memory.find_jump_point("mails", BEGIN, forward=True)
     assert mark is not None and mark.at == incident.first_at
-    assert watched.memory.find_mark("orders", BEGIN, forward=True) is None
+    assert watched.memory.find_jump_point("orders", BEGIN, forward=True) is None
 
 
 def test_a_connection_is_told_when_it_changes_and_events_are_bounded() -> None:

@@ -105,13 +105,13 @@ def test_trouble_that_comes_back_soon_is_one_incident() -> None:
 def test_jumps_go_from_one_to_the_next(day: Path) -> None:
     archive = live_archive(day, "orders-prod", ZONE)
     at, found = BEGIN, []
-    while (mark := archive.find_mark("mails", at, forward=True)) is not None:
+    while (mark := archive.find_jump_point("mails", at, forward=True)) is not None:
         found.append((round((mark.at - BEGIN) / HOUR, 2), mark.kind))
         at = mark.at
     assert found == [(7.0, "verdict"), (7.4, "operation"), (11.0, "verdict")]
-    back = archive.find_mark("mails", BEGIN + 7.4 * HOUR, forward=False)
+    back = archive.find_jump_point("mails", BEGIN + 7.4 * HOUR, forward=False)
     assert back is not None and back.at == BEGIN + 7 * HOUR
-    assert archive.find_mark("mails", BEGIN + 7 * HOUR, forward=False) is None
+    assert archive.find_jump_point("mails", BEGIN + 7 * HOUR, forward=False) is None
 
 
 def test_what_is_being_written_is_read_too(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_what_is_being_written_is_read_too(tmp_path: Path) -> None:
         found = whole(archive, 6.9, step_s, int(0.3 * HOUR / step_s))
         assert all(step is not None for step in found.steps["ready"][:-3])
         assert [each.cause for each in found.incidents] == ["stuck in progress"]
-    mark = archive.find_mark("mails", BEGIN, forward=True)
+    mark = archive.find_jump_point("mails", BEGIN, forward=True)
     assert mark is not None and mark.at == BEGIN + 7 * HOUR
 
 

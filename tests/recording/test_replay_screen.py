@@ -19,8 +19,8 @@ from qmon.recording.write.recording_source import RecordingSource
 from qmon.recording.write.segment_writer import WriterText
 from qmon.tui.actions.availability import DisabledText
 from qmon.tui.app import AppText, QmonApp
-from qmon.tui.member import DashboardTarget
 from qmon.tui.replay.replay_app import ReplayApp
+from qmon.tui.watched_target import DashboardTarget
 from qmon.tui.widgets.lines import Lines
 from tests.facts import wait_until
 from tests.recording.writing import recorded, run_of, sequences

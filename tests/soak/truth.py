@@ -27,7 +27,7 @@ import pyodbc
 
 from qmon.model.alerts.target_check import CheckState, check_target
 from qmon.model.figure import Figure
-from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, Layout, StateColumn, TableName
+from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, Layout, ObjectName, StateColumn
 from qmon.model.verdicts.judge import JudgeText
 from qmon.model.view import QueueView, View
 from tests.contract.watching import watching
@@ -92,7 +92,7 @@ class Made:
 def drawn(number: int, dice: random.Random) -> Made:
     """Return one random table."""
     name, timeout = f"t{number}", float(dice.choice((1, 2, 4)))
-    table = TableName("public", name)
+    table = ObjectName("public", name)
     if dice.random() < 0.25:
         layout = Layout(name, "fifo", table, id="id", timeout_s=timeout)
         key = " PRIMARY KEY" if dice.random() < 0.7 else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from qmon.metrics.access import AccessFault
+from qmon.metrics.access import AccessFileText
 from qmon.metrics.guarded_server import ServerText
 from qmon.metrics.http_requests import RequestText
 from qmon.metrics.metrics_server import StreamLimitText
@@ -16,29 +16,29 @@ from qmon.texts import Text
 from tests.texts.tables import Wordings, parametrized
 
 WORDINGS: Final[Wordings] = {
-    AccessFault.NOT_A_HASH: (
+    AccessFileText.NOT_A_HASH: (
         {"path": "/etc/qmon/users", "line": 3},
         "--users /etc/qmon/users: line 3 is not a name with a bcrypt hash; create it with: htpasswd "
         "-B /etc/qmon/users NAME",
     ),
-    AccessFault.COSTLY_HASH: (
+    AccessFileText.COSTLY_HASH: (
         {"path": "/etc/qmon/users", "line": 3, "limit": 16},
         "--users /etc/qmon/users: line 3 has a bcrypt cost above 16, too slow to check; create it "
         "with: htpasswd -B -C 12 /etc/qmon/users NAME",
     ),
-    AccessFault.NO_USERS: (
+    AccessFileText.NO_USERS: (
         {"path": "/etc/qmon/users"},
         "--users /etc/qmon/users: the file has no users; add one with: htpasswd -B -c /etc/qmon/users NAME",
     ),
-    AccessFault.NOT_A_CERTIFICATE: (
+    AccessFileText.NOT_A_CERTIFICATE: (
         {"certificate": "cert.pem", "key": "key.pem", "problem": "KEY_VALUES_MISMATCH"},
         "--certificate cert.pem, --key key.pem: not a certificate with its key: KEY_VALUES_MISMATCH",
     ),
-    AccessFault.UNREADABLE: (
+    AccessFileText.UNREADABLE: (
         {"option": "--users", "path": "/etc/qmon/users", "problem": "Permission denied"},
         "--users /etc/qmon/users: Permission denied",
     ),
-    AccessFault.NOT_TEXT: ({"option": "--users", "path": "/etc/qmon/users"}, "--users /etc/qmon/users: not text"),
+    AccessFileText.NOT_TEXT: ({"option": "--users", "path": "/etc/qmon/users"}, "--users /etc/qmon/users: not text"),
     ServerText.LOGIN_REQUIRED: ({}, "a name and a password are required"),
     ServerText.TOO_MANY_FAILURES: ({}, "too many wrong passwords from this address; try again in a minute"),
     ServerText.TOO_MANY_CHECKS: ({}, "too many password checks are pending; try again"),

@@ -14,9 +14,9 @@ from qmon.monitor.alerting import Alerting
 from qmon.monitor.source import Phase
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.app import QmonApp
-from qmon.tui.member import DashboardTarget
 from qmon.tui.past_reader import KnownPast
 from qmon.tui.themes import tones
+from qmon.tui.watched_target import DashboardTarget
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 from tests.tui.pilot_waits import pilot_until

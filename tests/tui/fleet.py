@@ -14,8 +14,8 @@ from qmon.monitor.alerting import Alerting
 from qmon.monitor.source import Phase
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.fleet.fleet_app import FleetApp
-from qmon.tui.member import DashboardTarget
 from qmon.tui.past_reader import KnownPast
+from qmon.tui.watched_target import DashboardTarget
 from tests.tui.driving import Driver
 from tests.tui.scripted import TAKEN_AT, Clock, Scripted, part, queue, snapshot, view
 
@@ -110,7 +110,7 @@ async def fleet(
     app = fleet_app(clock, sources, runners=runners, alerting=alerting, known=known)
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
-        app.start_others()
+        app.start_remaining_targets()
         yield FleetDriver(app, sources[names[0]], clock, pilot, sources)
 
 

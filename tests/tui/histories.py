@@ -11,9 +11,9 @@ from qmon.recording.history.recording_archive import archive_from_reader
 from qmon.recording.read.recording_reader import open_recording
 from qmon.recording.read.replay import Replay
 from qmon.tui.history.history_screen import HistoryScreen
-from qmon.tui.member import DashboardTarget
 from qmon.tui.past_reader import KnownPast
 from qmon.tui.replay.replay_app import ReplayApp
+from qmon.tui.watched_target import DashboardTarget
 from tests.recording.days import BEGIN
 from tests.tui.driving import Driver
 from tests.tui.scripted import Clock, Scripted

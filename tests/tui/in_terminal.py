@@ -24,7 +24,7 @@ from qmon.model.view import View
 from qmon.monitor.source import Sink
 from qmon.tui import run
 from qmon.tui.driver import TerminalDriver
-from qmon.tui.member import DashboardTarget
+from qmon.tui.watched_target import DashboardTarget
 from tests.tui.scripted import Scripted, later_view
 
 LOG = logging.getLogger("qmon.test")

@@ -18,7 +18,7 @@ from qmon.operate.operator_context import create_context
 from qmon.tui import ActionRunner, redacting_fold
 from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
 from qmon.tui.app import QmonApp
-from qmon.tui.member import DashboardTarget
+from qmon.tui.watched_target import DashboardTarget
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, target_of
 from tests.jobs import layout

@@ -10,8 +10,8 @@ from textual.pilot import Pilot
 
 from qmon.model.view import View
 from qmon.tui.app import QmonApp
-from qmon.tui.member import DashboardTarget
 from qmon.tui.past_reader import KnownPast
+from qmon.tui.watched_target import DashboardTarget
 from tests.tui.scripted import TAKEN_AT, Clock, Scripted, view
 
 SIZES = [(80, 24), (120, 40), (200, 50)]

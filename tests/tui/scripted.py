@@ -12,14 +12,14 @@ from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.forecast import Forecast, Trend
 from qmon.model.formatting import duration, percent, rate
 from qmon.model.layout.designs import TRAITS
-from qmon.model.layout.layout import GroupPart, Layout, OwnerColumn, Ring, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, OwnerColumn, Ring, SharedTableQueue, StateColumn
 from qmon.model.reasons import Reason
 from qmon.model.samples.polled_samples import MessageSample, ServerSample, WaitSample
 from qmon.model.series import Point
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
-from qmon.model.view import QueueView, TargetView, View
+from qmon.model.view import QueueView, ServerView, View
 from qmon.model.waits.lock_chains import build_lock_chains
-from qmon.monitor.source import Focus, Phase, Sink, SourceState
+from qmon.monitor.source import Phase, ReadScope, Sink, SourceState
 from tests.unit.blocking import SESSION
 
 SAMPLED_AT: Final = 1_780_000_000.0
@@ -88,8 +88,8 @@ def queue(
     name: str,
     design: str = "status",
     *,
-    table: TableName | None = None,
-    data_table: TableName | None = None,
+    table: ObjectName | None = None,
+    data_table: ObjectName | None = None,
     ready: Figure | float = 0.0,
     in_progress: Figure | float = 0.0,
     stuck: Figure | float = 0.0,
@@ -111,10 +111,10 @@ def queue(
         return value if isinstance(value, Figure) else Figure(value)
 
     depth = as_figure(ready)
-    ring = Ring(16_384, TableName("demo", "push_seq"), TableName("demo", "pop_seq")) if design == "ring" else None
+    ring = Ring(16_384, ObjectName("demo", "push_seq"), ObjectName("demo", "pop_seq")) if design == "ring" else None
     state = StateColumn("status", "ready", "in_progress", dead="dead") if TRAITS[design].completes else None
     owner = OwnerColumn("owner", "session", held_while_working=True) if state is not None else None
-    named = table or TableName("demo", f"{name}_queue")
+    named = table or ObjectName("demo", f"{name}_queue")
     unknown = Figure.unknown
     return QueueView(
         layout=Layout(name, design, named, "id", state, owner=owner, data_table=data_table, ring=ring),
@@ -143,8 +143,8 @@ def part(name: str, **figures: Any) -> QueueView:
     """Return a queue that shares its table, such as ``oban/mails`` in ``app.oban``. ``figures``: see ``queue``."""
     made = queue(name, gap=figure(None, "its rows come in no order"), **figures)
     group, _, value = name.partition("/")
-    of = GroupPart(group, value, group, kinds=("ready", "scheduled", "in_progress", "dead", "done"))
-    return replace(made, layout=Layout(name, group, TableName("app", group), "id", part=of))
+    of = SharedTableQueue(group, value, group, kinds=("ready", "scheduled", "in_progress", "dead", "done"))
+    return replace(made, layout=Layout(name, group, ObjectName("app", group), "id", part=of))
 
 
 def messages(count: int, *, oldest_s: float = 7_512.0) -> tuple[MessageSample, ...]:
@@ -208,8 +208,8 @@ def _troubled() -> tuple[QueueView, ...]:
         queue(
             "mails",
             "batch_fast",
-            table=TableName("dbo", "QueueMeta"),
-            data_table=TableName("dbo", "QueueData"),
+            table=ObjectName("dbo", "QueueMeta"),
+            data_table=ObjectName("dbo", "QueueData"),
             ready=figure(40_112, estimated=True),
             in_progress=100,
             oldest=7_440,
@@ -229,7 +229,7 @@ def _odd() -> tuple[QueueView, ...]:
     denied = "permission denied for table payroll"
     blind = figure(None, denied)
     return (
-        queue(NASTY, table=TableName("dbo", "[a]]b].[c d]"), ready=3, in_progress=1, messages=messages(6)),
+        queue(NASTY, table=ObjectName("dbo", "[a]]b].[c d]"), ready=3, in_progress=1, messages=messages(6)),
         queue(
             '"; drop table x; --',
             "naive",
@@ -340,9 +340,9 @@ _WAITER: Final = replace(
 )
 
 
-def target(**changes: object) -> TargetView:
+def target(**changes: object) -> ServerView:
     """Return the server as a whole."""
-    made = TargetView(
+    made = ServerView(
         commits=Figure(1_204.0),
         rollbacks=Figure(0.3),
         deadlocks=Figure(0.0),
@@ -363,7 +363,7 @@ def view(
     sequence: int = 7,
     at: float = 0.0,
     failures: tuple[ProbeFailure, ...] = (),
-    server: TargetView | None = None,
+    server: ServerView | None = None,
 ) -> View:
     """Return one view, ``at`` seconds after the first."""
     return View(
@@ -421,13 +421,13 @@ class Scripted:
         self.interval_s = seconds
         self.asked.append(("interval", seconds))
 
-    def set_focus(self, focus: Focus) -> None:
+    def set_focus(self, focus: ReadScope) -> None:
         self.asked.append(focus)
 
     @property
-    def focus(self) -> Focus:
+    def focus(self) -> ReadScope:
         """Return the focus that the screens reported last."""
-        return next((each for each in reversed(self.asked) if isinstance(each, Focus)), Focus())
+        return next((each for each in reversed(self.asked) if isinstance(each, ReadScope)), ReadScope())
 
     def count_exactly(self, queue: str) -> None:
         self.asked.append(("count", queue))

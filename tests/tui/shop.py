@@ -20,7 +20,7 @@ from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.queue_probes import QueueSpec
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.operate.install.install_queue import prepare_install
 from tests.replayed import OWN, Driver, columns_of, connection
@@ -520,6 +520,6 @@ def polled(polls: int = POLLS, shop: Shop | None = None) -> tuple[Shop, list[Vie
     history, views = TargetHistory(), []
     for poll in range(1, polls + 1):
         shop.poll = poll
-        focus = Focus(rows_of="mails", blocking=True)
+        focus = ReadScope(rows_of="mails", blocking=True)
         views.append(history.record_snapshot(collector.collect(poll, STEP_S, focus)))
     return shop, views

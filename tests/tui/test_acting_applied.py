@@ -8,7 +8,7 @@ from textual.message import Message
 from textual.message_pump import MessagePump
 
 from qmon.errors import ConnectionLost
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.operation_records import Choice, OperationKind
 from qmon.operate.context import Permission
 from qmon.tui.action_runner import Ended, EndedText
@@ -138,7 +138,7 @@ async def test_an_end_that_nobody_has_read_is_told_to_who_takes_over() -> None:
     script.goes.set()
     task = ScriptedOffice(script).new_task(first)
     prepared = ScriptedOperator(script).requeue(
-        Layout("mails", "fifo", TableName("public", "mails"), id="id"), Choice()
+        Layout("mails", "fifo", ObjectName("public", "mails"), id="id"), Choice()
     )
     task.start_applying(prepared, Permission("", ""))
     assert task.thread is not None

@@ -22,7 +22,7 @@ from qmon.tui.operations.operations_screen import OperationDetails, OperationsTe
 from qmon.tui.queue.queue_screen import QueueScreenText
 from qmon.tui.shared.banner import BannerText, pause_lines
 from qmon.tui.shared.palette import PaletteHint
-from qmon.tui.shown_state import Shown
+from qmon.tui.shown_state import ShownState
 from tests.tui.blocked import waits
 from tests.tui.driving import Driver, dashboard
 from tests.tui.scripted import SAMPLED_AT, TAKEN_AT, messages, queue, target, view
@@ -127,7 +127,7 @@ def test_many_pauses_are_counted() -> None:
     pauses = tuple(
         PauseSample(f"q{i}", "", Side.CONSUMERS, 0.0, SAMPLED_AT + 60 + i, "bob", "", "gate") for i in range(6)
     )
-    made = Shown("t", view([replace(queue("q"), pauses=pauses)]))
+    made = ShownState("t", view([replace(queue("q"), pauses=pauses)]))
     told = ["".join(t for t, _ in line) for line in pause_lines(made, TAKEN_AT, 120)]
     assert len(told) == 3
     assert has(told[2], BannerText.MORE_PAUSES, count=4, queues="q2, q3, q4, q5")

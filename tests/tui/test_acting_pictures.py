@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from qmon.model.operation_records import Choice, Consent, LeftOut, OperationKind, OwnerState, Plan, Undo
 from qmon.tui.actions.action_dialog import ActionDialog, DialogStep
 from qmon.tui.app import QmonApp
-from qmon.tui.member import DashboardTarget
+from qmon.tui.watched_target import DashboardTarget
 from tests.tui.pictures import Compare
 from tests.tui.pilot_waits import pilot_until
 from tests.tui.scripted import Clock, Scripted, view

@@ -17,7 +17,7 @@ from qmon.monitor.notify.notifier import Notifier
 from qmon.monitor.open import open_poller
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.tui.app import QmonApp
-from qmon.tui.member import DashboardTarget
+from qmon.tui.watched_target import DashboardTarget
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, installed, target_of
 from tests.facts import query

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 import pytest
 
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.service_broker import BrokerText
 from qmon.model.view import View
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.tui.overview.broker_panel import BrokerPanelText
 from qmon.tui.overview.summary import SummaryText
@@ -23,7 +23,7 @@ from tests.tui.scripted import NASTY, TAKEN_AT
 
 pytestmark = pytest.mark.unit
 
-LAYOUT = Layout("orders", "fifo", TableName("dbo", "Orders"), id="Id")
+LAYOUT = Layout("orders", "fifo", ObjectName("dbo", "Orders"), id="Id")
 FACTS = TableFacts(12)
 QUEUES: tuple[Mapping[str, object], ...] = (
     {
@@ -99,7 +99,7 @@ def folded(rows: Mapping[str, Rows], refused: frozenset[str] = frozenset()) -> V
     history, views = TargetHistory(), []
     for poll in (1, 2):
         driver.poll = poll
-        views.append(history.record_snapshot(collector.collect(poll, 1.0, Focus())))
+        views.append(history.record_snapshot(collector.collect(poll, 1.0, ReadScope())))
     return views[-1]
 
 

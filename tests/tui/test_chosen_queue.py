@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from qmon.tui.app import QmonApp
-from qmon.tui.member import DashboardTarget
 from qmon.tui.sanitize import clean
+from qmon.tui.watched_target import DashboardTarget
 from qmon.tui.widgets.grid import Grid
 from tests.tui.driving import Driver, dashboard
 from tests.tui.scripted import Clock, Scripted, view

@@ -23,8 +23,8 @@ from qmon.tui.configuration import followed_config
 from qmon.tui.configuration.configured_app import ConfigurationText, ConfiguredApp
 from qmon.tui.configuration.followed_config import FollowedConfig
 from qmon.tui.configuration.proposal_dialog import ProposalDialog, ProposalText
-from qmon.tui.member import DashboardTarget
 from qmon.tui.overview.overview_screen import OverviewScreen, OverviewText
+from qmon.tui.watched_target import DashboardTarget
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, target_of

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.layout.layout import OwnerColumn
-from qmon.model.samples.client_samples import ClientSample
+from qmon.model.samples.client_samples import ProgramSessionSample
 from qmon.model.samples.polled_samples import MessageSample
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.view import View
@@ -15,9 +15,13 @@ from tests.tui.pictures import SIZES, Compare, Shot
 from tests.tui.scripted import SAMPLED_AT, view
 
 SESSIONS = (
-    ClientSample(4711, SAMPLED_AT - 86_400.0, "mailer-1", "app", "active", 2.0, 2.0, "Lock", "", "10.0.0.7"),
-    ClientSample(4712, SAMPLED_AT - 7_200.0, "mailer-2 [bold]", "app", "idle in transaction", 9.0, 9.0, "Client", ""),
-    ClientSample(4713, SAMPLED_AT - 30.0, "mailer-3", "app", "idle", 1.0, 1.0, "Client", "", "app-7.example.org"),
+    ProgramSessionSample(4711, SAMPLED_AT - 86_400.0, "mailer-1", "app", "active", 2.0, 2.0, "Lock", "", "10.0.0.7"),
+    ProgramSessionSample(
+        4712, SAMPLED_AT - 7_200.0, "mailer-2 [bold]", "app", "idle in transaction", 9.0, 9.0, "Client", ""
+    ),
+    ProgramSessionSample(
+        4713, SAMPLED_AT - 30.0, "mailer-3", "app", "idle", 1.0, 1.0, "Client", "", "app-7.example.org"
+    ),
 )
 
 

@@ -12,16 +12,16 @@ from qmon.config.preferences import ALL_TARGETS
 from qmon.model.alerts.alert_rules import AlertRule
 from qmon.model.figure import Severity, Verdict
 from qmon.monitor.alerting import Alerting
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.recording.history.recording_archive import live_archive
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.actions.action_dialog import ActionDialog, ConfirmationText, DialogStep
 from qmon.tui.app import AppText
 from qmon.tui.fleet.target_health import HealthSummaryText
-from qmon.tui.member import Health
 from qmon.tui.past_reader import KnownPast
 from qmon.tui.shared.banner import BannerText
 from qmon.tui.timeline.timeline_screen import TimelineText
+from qmon.tui.watched_target import Health
 from tests.recording.days import BEGIN, ZONE, written
 from tests.tui.asking import reach
 from tests.tui.fleet import NAMES, FleetDriver, Named, crm, fleet, fleet_app
@@ -116,7 +116,7 @@ async def test_what_is_not_on_the_screen_is_polled_less_often_and_its_waits_are_
         assert d.sources["t3"].interval_s == 1.0
         await d.app.go_to_target("t4")
         await d.settle()
-        assert d.sources["t3"].focus == Focus(away=True)
+        assert d.sources["t3"].focus == ReadScope(away=True)
         assert (d.sources["t3"].interval_s, d.sources["t4"].interval_s) == (10.0, 2.0)
 
 

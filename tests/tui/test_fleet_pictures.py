@@ -28,7 +28,7 @@ class FleetShot:
     async def ready(self, pilot: Pilot[None]) -> None:
         """Give figures of two targets, lose the third, and press the keys."""
         await pilot.pause()
-        self.app.start_others()
+        self.app.start_remaining_targets()
         self.sources["orders-prod"].give(replace(view(), sequence=1))
         self.sources["crm"].give(view(crm(), sequence=1))
         self.sources["billing"].say(Phase.LOST, "no route to host", retry_at=TAKEN_AT + 12, at=TAKEN_AT - 180)

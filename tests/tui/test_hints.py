@@ -12,7 +12,7 @@ from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.layout.layout import LayoutSource
 from qmon.model.operation_records import OperationKind, Side
 from qmon.model.reasons import Reason
-from qmon.model.samples.client_samples import ClientSample
+from qmon.model.samples.client_samples import ProgramSessionSample
 from qmon.model.samples.message_samples import DrawerSample
 from qmon.model.samples.polled_samples import PauseSample
 from qmon.model.sessions.clients import ClientsSeen
@@ -83,7 +83,9 @@ def held(by: str, waited_for: bool) -> RuleInput:
 
 def consumer(wait_kind: str) -> ClientsSeen:
     """Return one waiting consumer."""
-    return ClientsSeen(1, 1, "table", ClientSample(71, 5.0, "mailer-1", "app", "active", 45.0, 45.0, wait_kind, ""))
+    return ClientsSeen(
+        1, 1, "table", ProgramSessionSample(71, 5.0, "mailer-1", "app", "active", 45.0, 45.0, wait_kind, "")
+    )
 
 
 @pytest.mark.parametrize("screen", [keys.OVERVIEW, keys.QUEUE_SCREEN], ids=["overview", "queue"])

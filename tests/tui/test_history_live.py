@@ -16,7 +16,7 @@ from qmon.recording.write.recorder import Recorder
 from qmon.recording.write.recording_source import RecordingSource
 from qmon.tui.app import QmonApp
 from qmon.tui.history.history_panel import HistoryPanelText
-from qmon.tui.member import DashboardTarget
+from qmon.tui.watched_target import DashboardTarget
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, installed, target_of
 from tests.recording.days import written

@@ -21,7 +21,6 @@ from qmon.model.reasons import Reason
 from qmon.tui import keys
 from qmon.tui.app import AppText, QmonApp
 from qmon.tui.fleet.fleet_app import FleetApp
-from qmon.tui.member import DashboardTarget
 from qmon.tui.palette_items import PaletteItem, word_items
 from qmon.tui.sanitize import text_width
 from qmon.tui.screen_list import ENTRIES, ScreenEntry
@@ -31,6 +30,7 @@ from qmon.tui.shared.help_dialog import Help, all_bindings, help_lines
 from qmon.tui.shared.keybar import keybar_lines
 from qmon.tui.shared.palette import Palette, PaletteHint, matching_items
 from qmon.tui.themes import DARK, LIGHT, PLAIN
+from qmon.tui.watched_target import DashboardTarget
 from qmon.tui.widgets.button import Button
 from qmon.tui.widgets.filter_bar import FilterBar
 from tests.recording.days import written

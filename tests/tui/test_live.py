@@ -15,9 +15,9 @@ from qmon.model.view import View
 from qmon.monitor.open import open_poller
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.tui.app import QmonApp
-from qmon.tui.member import DashboardTarget
 from qmon.tui.shared.header import HeaderText
 from qmon.tui.themes import DARK, LIGHT
+from qmon.tui.watched_target import DashboardTarget
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, installed, target_of
 from tests.tui.live import header, until

@@ -7,8 +7,8 @@ from textual.pilot import Pilot
 
 from qmon.operate.message import Message
 from qmon.tui.app import QmonApp
-from qmon.tui.member import DashboardTarget
 from qmon.tui.message.message_screen import MessageScreenText
+from qmon.tui.watched_target import DashboardTarget
 from qmon.tui.widgets.pager import Pager
 from tests.tui.opening import found
 from tests.tui.pictures import SIZES, Compare

@@ -11,7 +11,7 @@ from textual._compositor import Compositor
 from textual.geometry import Region
 
 from qmon.model.figure import Figure, Severity, Verdict
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.model.reasons import Reason
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import QueueView
@@ -369,7 +369,7 @@ async def test_tables_that_may_be_queues_are_told_at_every_size(size: tuple[int,
         d.app.unwritable_reason = ""
         await d.give(view([queue("one")]))
         assert "W:" not in d.text()
-        d.app.candidate_tables = frozenset({TableName("demo", "one_queue"), TableName("shop", "parcels")})
+        d.app.candidate_tables = frozenset({ObjectName("demo", "one_queue"), ObjectName("shop", "parcels")})
         await d.wait(1.0)
         assert has(d.text(), OverviewText.PROPOSE_KEY, queues=OverviewText.ONE_CANDIDATE)
         d.app.unwritable_reason = "a replay"

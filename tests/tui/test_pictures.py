@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from textual.pilot import Pilot
 
-from qmon.model.layout.layout import LayoutSource, TableName
+from qmon.model.layout.layout import LayoutSource, ObjectName
 from qmon.monitor.source import Phase
 from tests.tui.pictures import SIZES, Compare, Shot
 from tests.tui.scripted import TAKEN_AT, target, twelve, view
@@ -101,5 +101,5 @@ def test_overview_with_tables_to_keep_and_a_server_in_trouble(snap_compare: Comp
     guessed = tuple(replace(each, layout=replace(each.layout, source=LayoutSource.DISCOVERY)) for each in twelve())
     shot = Shot(found=view(guessed, server=server))
     shot.app.unwritable_reason = ""
-    shot.app.candidate_tables = frozenset({TableName("shop", "parcels"), TableName("shop", "letters")})
+    shot.app.candidate_tables = frozenset({ObjectName("shop", "parcels"), ObjectName("shop", "letters")})
     assert snap_compare(shot.app, terminal_size=size, run_before=shot.ready)

@@ -15,8 +15,8 @@ from qmon.monitor.state.target_history import TargetHistory
 from qmon.stream.serve_address import parse_address
 from qmon.stream.served_source import ServedSource
 from qmon.tui.app import QmonApp
-from qmon.tui.member import DashboardTarget
 from qmon.tui.shared.header import HeaderText
+from qmon.tui.watched_target import DashboardTarget
 from tests.cli.calling import program, surroundings
 from tests.contract.watching import installed, watching
 from tests.facts import query

@@ -7,7 +7,7 @@ import pytest
 from qmon.model.view import View
 from qmon.monitor.source import Phase
 from qmon.tui.shared.header import HeaderText
-from qmon.tui.shown_state import Shown
+from qmon.tui.shown_state import ShownState
 from tests.tui.driving import dashboard, later
 from tests.tui.scripted import TAKEN_AT, view
 from tests.wordings import has
@@ -168,6 +168,6 @@ async def test_a_second_that_passes_while_qmon_ends_draws_nothing() -> None:
 
 @pytest.mark.parametrize(("interval_s", "allowed_s"), [(0.5, 3.0), (2.0, 6.0), (10.0, 22.0)])
 def test_figures_are_overdue_after_two_intervals_and_two_seconds(interval_s: float, allowed_s: float) -> None:
-    shown = Shown("orders-prod", view(), newest_at=TAKEN_AT, interval_s=interval_s)
+    shown = ShownState("orders-prod", view(), newest_at=TAKEN_AT, interval_s=interval_s)
     assert not shown.is_overdue(TAKEN_AT + allowed_s)
     assert shown.is_overdue(TAKEN_AT + allowed_s + 0.1)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, OwnerColumn, StateColumn
 from qmon.model.samples.polled_samples import CounterSample, HeadSample, ServerSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 
-T = TableName("public", "t")
+T = ObjectName("public", "t")
 FIFO = Layout("f", "fifo", T, id="id")
 STATUS = Layout(
     "s",

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from qmon.model.defect_guard import DefectGuard
 from qmon.model.figure import Figure
-from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, OwnerColumn, StateColumn
 from qmon.model.operation_records import Side
-from qmon.model.samples.client_samples import ClientSample
+from qmon.model.samples.client_samples import ProgramSessionSample
 from qmon.model.samples.message_samples import OwnerSample
 from qmon.model.samples.polled_samples import PauseSample, ServerSample
 from qmon.model.snapshot import Snapshot
@@ -29,7 +29,7 @@ FINE = RuleInput(
 LAYOUT = Layout(
     "mails",
     "status",
-    TableName("dbo", "mails"),
+    ObjectName("dbo", "mails"),
     id="id",
     state=StateColumn("st", 1, 2),
     owner=OwnerColumn("o", "session", held_while_working=True),
@@ -58,5 +58,5 @@ def owner(
     return OwnerSample(id, whose, state, attempts, age_s)
 
 
-def client(session: int, begun_s: float) -> ClientSample:
-    return ClientSample(session, 5.2, "mailer", "app", "idle", begun_s, begun_s, "Client", "SELECT pop()")
+def client(session: int, begun_s: float) -> ProgramSessionSample:
+    return ProgramSessionSample(session, 5.2, "mailer", "app", "idle", begun_s, begun_s, "Client", "SELECT pop()")

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import Final
 
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
-from qmon.model.layout.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, OwnerColumn, Ring, StateColumn
 from qmon.model.layout.table_facts import Column, TableFacts
 from qmon.model.view import View
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.monitor.state.target_history import TargetHistory
 from tests.replayed import Driver, Idle, Rows, answering, connection
 
-T = TableName("dbo", "Orders")
+T = ObjectName("dbo", "Orders")
 STATE = StateColumn("Status", "READY", "IN PROGRESS", None, "DEAD")
 LAYOUTS: Final = (
     Layout(
@@ -37,7 +37,7 @@ LAYOUTS: Final = (
         "ring",
         T,
         enqueued_at="At",
-        ring=Ring(1000, TableName("dbo", "Push"), TableName("dbo", "Pop"), slot="Slot", turn="Turn"),
+        ring=Ring(1000, ObjectName("dbo", "Push"), ObjectName("dbo", "Pop"), slot="Slot", turn="Turn"),
     ),
 )
 SEEKS = dict.fromkeys(("head", "ready", "progress", "stuck", "dead", "due"), "IX")
@@ -48,7 +48,7 @@ FACTS: Final = {
     "fifo": TableFacts(12, sequence_id=21, order_by="Id", indexes=SEEKS),
     "pending": TableFacts(13, order_by="Id", indexes=SEEKS),
     "ring": TableFacts(
-        14, push_sequence_id=22, pop_sequence_id=23, indexes=SEEKS, spare_id=15, spare=TableName("dbo", "Orders_spare")
+        14, push_sequence_id=22, pop_sequence_id=23, indexes=SEEKS, spare_id=15, spare=ObjectName("dbo", "Orders_spare")
     ),
 }
 FIFO = Layout("fifo", "fifo", T, id="Id", enqueued_at="Pushed")
@@ -63,6 +63,6 @@ def watched(layout: Layout, facts: TableFacts, rows: Mapping[str, Rows], polls: 
     history, views = TargetHistory(), []
     for poll in range(1, polls + 1):
         driver.poll = poll
-        views.append(history.record_snapshot(collector.collect(poll, 1.0, Focus(blocking=True))))
+        views.append(history.record_snapshot(collector.collect(poll, 1.0, ReadScope(blocking=True))))
         assert [f for f in views[-1].failures] == []
     return views

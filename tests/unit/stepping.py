@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from qmon.model.cost_budget import PollingCost
-from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, Ring, StateColumn
 from qmon.model.samples.polled_samples import CounterSample, HeadSample, ProgressSample, RingSample, ServerSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.view import QueueView
 
-T = TableName("public", "t")
+T = ObjectName("public", "t")
 FIFO = Layout("fifo", "fifo", T, id="id")
-RING = Layout("ring", "ring", T, ring=Ring(100, TableName("p", "a"), TableName("p", "b")))
+RING = Layout("ring", "ring", T, ring=Ring(100, ObjectName("p", "a"), ObjectName("p", "b")))
 STATUS = Layout("status", "status", T, id="id", state=StateColumn("st", 1, 2, None, 3), started_at="at")
 
 

@@ -14,7 +14,7 @@ from qmon.engines.sql.condition_sql import RowCondition
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.model.groups.conditions import ColumnRef, Contains, Lookup
 from qmon.model.groups.group import Group
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.model.layout.table_facts import Column
 from qmon.model.sessions import owners
 from qmon.operate import sql, table_structure
@@ -157,7 +157,7 @@ def test_statements_of_sql_server_render_under_any_name(name: str) -> None:
     }
     if "holds" in names:
         found = Contains(ColumnRef(hostile, lookup=Lookup(hostile, hostile, hostile)), hostile, binary=True)
-        names["holds"] = RowCondition(found, Group("q", TableName(hostile, "t"), "id", ()), "t")
+        names["holds"] = RowCondition(found, Group("q", ObjectName(hostile, "t"), "id", ()), "t")
     statement = queries.render(query, names, SqlServer())
     text = statement.text
     assert "{" not in text

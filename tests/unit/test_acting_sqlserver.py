@@ -10,7 +10,7 @@ import pytest
 
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, PermissionMissing
-from qmon.model.layout.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, OwnerColumn, Ring, StateColumn
 from qmon.model.operation_records import Choice, Nothing, OwnerState, RedriveLimits
 from qmon.operate.actions.archiver import ArchiveText, check_can_archive
 from qmon.operate.actions.purge import PurgeText
@@ -26,7 +26,7 @@ from tests.unit.acting_sqlserver import COLUMNS, ENGINE, Rows, Server, operator
 LAYOUT = Layout(
     "orders",
     "status",
-    TableName("dbo", "Orders"),
+    ObjectName("dbo", "Orders"),
     id="Id",
     state=StateColumn("Status", 1, 2, 3, 4),
     started_at="StartedAt",
@@ -165,9 +165,9 @@ def test_a_plan_names_masked_columns_that_every_operator_can_read_in_the_trash()
 
 
 def test_a_ring_is_not_repaired_by_masked_numbers_or_times() -> None:
-    routines = tuple((verb, TableName("dbo", verb)) for verb in ("fill_hole", "requeue_orphan"))
-    ring = Ring(8, TableName("dbo", "pushed"), TableName("dbo", "popped"))
-    layout = Layout("orders", "ring", TableName("dbo", "Orders"), enqueued_at="At", ring=ring, routines=routines)
+    routines = tuple((verb, ObjectName("dbo", verb)) for verb in ("fill_hole", "requeue_orphan"))
+    ring = Ring(8, ObjectName("dbo", "pushed"), ObjectName("dbo", "popped"))
+    layout = Layout("orders", "ring", ObjectName("dbo", "Orders"), enqueued_at="At", ring=ring, routines=routines)
     for column in ("At", ring.message_id):
         server = Server(unkept=[(column, True, "it is masked for this login", GRANT)])
         refused = operator(server).repair(layout).plan.refused
@@ -203,7 +203,7 @@ def test_an_undo_of_a_purge_is_refused_by_a_login_that_sees_masks() -> None:
 
 def test_an_archive_is_refused_for_masks_and_for_nothing_else_that_its_procedure_may_read() -> None:
     layout = Layout(
-        "orders", "flag", TableName("dbo", "Orders"), id="Id", routines=(("archive", TableName("dbo", "a")),)
+        "orders", "flag", ObjectName("dbo", "Orders"), id="Id", routines=(("archive", ObjectName("dbo", "a")),)
     )
     server = Server(unkept=[("Body", False, "this login may not read it", "GRANT")])
     check_can_archive(connection(server, (16, 0)), ENGINE, layout)

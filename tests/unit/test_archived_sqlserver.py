@@ -7,7 +7,7 @@ import pytest
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import BadInput
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.pipeline.messages.archive_reader import (
     ArchivedMessage,
     ArchiveReaderText,
@@ -36,11 +36,11 @@ COLUMNS = {
 LAYOUT = Layout(
     "a]b",
     "flag",
-    TableName("dbo", "a]b"),
+    ObjectName("dbo", "a]b"),
     id="id",
     enqueued_at="enqueued_at",
     payload="command",
-    routines=(("archive", TableName("dbo", "a]b_archive")),),
+    routines=(("archive", ObjectName("dbo", "a]b_archive")),),
 )
 
 

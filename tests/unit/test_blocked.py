@@ -11,15 +11,15 @@ from qmon.libraries.library import Library, group_for, queue_for, with_prefix
 from qmon.libraries.library_catalog import all_libraries
 from qmon.model.figure import Figure, Severity
 from qmon.model.groups.group import STATE_KINDS, Group
-from qmon.model.layout.layout import GroupPart, Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName, SharedTableQueue
 from qmon.model.samples.group_samples import BlockedMessages, GroupBlockerSample
 from qmon.model.snapshot import QueueSamples
 from qmon.model.verdicts import RuleInput, judge_queue
 from qmon.model.verdicts.flow_verdicts import FlowText
 from qmon.model.verdicts.judge import JudgeText
 
-PART: Final = GroupPart("jobs", "mails", kinds=("ready", "in_progress", "blocked"))
-LAYOUT: Final = Layout("jobs/mails", "states", TableName("s", "jobs"), id="id", part=PART)
+PART: Final = SharedTableQueue("jobs", "mails", kinds=("ready", "in_progress", "blocked"))
+LAYOUT: Final = Layout("jobs/mails", "states", ObjectName("s", "jobs"), id="id", part=PART)
 STILL: Final = RuleInput(
     ready=Figure(0),
     in_progress=Figure(0),
@@ -99,11 +99,11 @@ def groups(library: Library) -> list[Group]:
     """The groups of a library, by its file."""
     found: list[Layout | Group] = [
         group_for(
-            library, n, library.prefixes[0], TableName("s", with_prefix(str(raw["table"]), library.prefixes[0])), "x"
+            library, n, library.prefixes[0], ObjectName("s", with_prefix(str(raw["table"]), library.prefixes[0])), "x"
         )
         for n, raw in enumerate(library.groups, 1)
     ]
-    found += [queue_for(library, n, TableName("s", "t"), "x") for n in range(1, len(library.queues) + 1)]
+    found += [queue_for(library, n, ObjectName("s", "t"), "x") for n in range(1, len(library.queues) + 1)]
     return [each for each in found if isinstance(each, Group)]
 
 

@@ -29,7 +29,7 @@ from qmon.model.groups.conditions import (
     Timed,
 )
 from qmon.model.groups.group import Group
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.model.layout.time_zones import NUMBER_ZONES, UTC_ZONE, Zone
 from tests.wordings import pattern
 
@@ -65,7 +65,7 @@ ALL: dict[str, Condition] = {
 
 def group(zone: Zone = UTC_ZONE) -> Group:
     """Return a group whose times have this meaning."""
-    return Group("jobs", TableName("s", "jobs"), "id", (), times=zone.name)
+    return Group("jobs", ObjectName("s", "jobs"), "id", (), times=zone.name)
 
 
 def sql(engine: Engine, condition: Condition, zone: Zone = UTC_ZONE) -> tuple[str, list[object]]:

@@ -24,7 +24,7 @@ from qmon.model.config_reader import KeyText
 from qmon.model.cost_budget import Budget
 from qmon.model.formatting import DurationText
 from qmon.model.groups.configured_queue import configured_name
-from qmon.model.layout.layout import Clients, Layout, OwnerColumn, StateColumn, TableName
+from qmon.model.layout.layout import ClientPatterns, Layout, ObjectName, OwnerColumn, StateColumn
 from qmon.model.layout.layout_io import LayoutText
 from tests.strategies import layouts
 from tests.wordings import has, pattern
@@ -77,16 +77,16 @@ def test_the_whole_file_is_read() -> None:
         Layout(
             "orders",
             "status",
-            TableName("dbo", "OrderQueue"),
+            ObjectName("dbo", "OrderQueue"),
             id="Id",
             state=StateColumn("Status", 1, 2),
             started_at="StartedAt",
             owner=OwnerColumn("Owner", "session"),
             timeout_s=300.0,
-            producers=Clients("shop-api*"),
-            consumers=Clients("mailer-*"),
+            producers=ClientPatterns("shop-api*"),
+            consumers=ClientPatterns("mailer-*"),
         ),
-        Layout("mails", "fifo", TableName("", "Mail"), id="Id"),
+        Layout("mails", "fifo", ObjectName("", "Mail"), id="Id"),
     )
 
 

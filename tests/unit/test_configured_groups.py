@@ -16,7 +16,7 @@ from qmon.model.groups.conditions import AllOf, AnyOf, ColumnRef, IsNull, OneOf,
 from qmon.model.groups.configured_queue import ConfiguredQueue, NamedLibrary, QueueKeyText, configured_name
 from qmon.model.groups.group import STATE_KINDS, Group
 from qmon.model.groups.group_parser import GroupText
-from qmon.model.layout.layout import Layout, LayoutSource, TableName
+from qmon.model.layout.layout import Layout, LayoutSource, ObjectName
 from qmon.model.layout.layout_io import LayoutText
 from qmon.model.layout.requeue_options import RequeueOptionText
 from qmon.model.operation_records import OperationKind
@@ -47,7 +47,7 @@ def group(text: str) -> Group:
 def test_a_queue_with_a_column_that_tells_queues_apart_is_a_group_with_the_same_states() -> None:
     found = group(JOBS + STATE + 'due_at = "run_at"\nstarted_at = "taken_at"\nqueue = "queue_name"\ntimeout = "1m"\n')
     due, is_ready = ColumnRef("run_at"), OneOf(ColumnRef("status"), (1,))
-    assert (found.table, found.queue, found.timeout_s) == (TableName("app", "jobs"), ColumnRef("queue_name"), 60.0)
+    assert (found.table, found.queue, found.timeout_s) == (ObjectName("app", "jobs"), ColumnRef("queue_name"), 60.0)
     assert {state.name: state.when for state in found.states} == {
         "ready": AllOf((is_ready, AnyOf((IsNull(due), Timed(due, "<="))))),
         "scheduled": AllOf((is_ready, Timed(due, ">"))),
@@ -217,5 +217,5 @@ def test_the_page_of_a_library_names_the_declared_actions() -> None:
     library = library_from_dict(raw, "file", own=True)
     (actions,) = (line.split(None, 1)[1] for line in library_lines(library) if line.startswith("  actions"))
     assert actions.split(", ") == [_ACTIONS["requeue"], _ACTIONS["retry"]]
-    layout = group_for(library, 1, "", TableName("app", "jobs"), "our-jobs").queue_layout(None)
+    layout = group_for(library, 1, "", ObjectName("app", "jobs"), "our-jobs").queue_layout(None)
     assert why_not_allowed(layout, OperationKind.REQUEUE) is None

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.consumer_list import ConsumerRates, Unknown, list_consumers
-from qmon.model.layout.layout import GroupPart, OwnerColumn, StateColumn
-from qmon.model.samples.client_samples import ClientSample
+from qmon.model.layout.layout import OwnerColumn, SharedTableQueue, StateColumn
+from qmon.model.samples.client_samples import ProgramSessionSample
 from qmon.model.samples.group_samples import WorkerSample
 from qmon.model.samples.polled_samples import MessageSample
 from qmon.model.sessions.clients import ClientsSeen
@@ -21,9 +21,9 @@ NOW = 1_000.0
 STATES = StateColumn("status", "ready", "working", None, "dead")
 
 
-def session(number: int, application: str = "mailer", host: str = "app-7") -> ClientSample:
+def session(number: int, application: str = "mailer", host: str = "app-7") -> ProgramSessionSample:
     """Return a session that began 60 seconds ago."""
-    return ClientSample(number, NOW - 60.0, application, "app", "idle", 1.0, 1.0, "Client", "", host)
+    return ProgramSessionSample(number, NOW - 60.0, application, "app", "idle", 1.0, 1.0, "Client", "", host)
 
 
 def message(id: str, owner: str | None, age_s: float | None = 5.0, state: str = "in_progress") -> MessageSample:
@@ -32,7 +32,10 @@ def message(id: str, owner: str | None, age_s: float | None = 5.0, state: str = 
 
 
 def watched(
-    *sessions: ClientSample, owner: OwnerColumn | None, messages: tuple[MessageSample, ...] | None, whole: bool = True
+    *sessions: ProgramSessionSample,
+    owner: OwnerColumn | None,
+    messages: tuple[MessageSample, ...] | None,
+    whole: bool = True,
 ) -> QueueView:
     """Return a queue with these consumers."""
     found = queue("mails")
@@ -87,7 +90,7 @@ def test_what_a_consumer_holds_is_unknown_not_zero(
 
 def test_workers_come_from_the_librarys_table_and_an_owner_without_worker_is_gone() -> None:
     found = queue("oban/mails")
-    part = GroupPart("oban", "mails", "oban", ("ready", "in_progress"))
+    part = SharedTableQueue("oban", "mails", "oban", ("ready", "in_progress"))
     given = replace(
         found,
         layout=replace(found.layout, part=part, ring=None),

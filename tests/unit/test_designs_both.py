@@ -96,7 +96,7 @@ def test_both_engines_have_the_same_verbs_with_the_same_results(design: str) -> 
 def test_both_engines_have_the_same_layout_but_for_identities(design: str) -> None:
     found = {engine: layout(engine, design) for engine in ENGINES}
     texts = {
-        engine: re.sub(r"sequence=TableName\(schema='s', name='q_id_seq'\)", "sequence=None", repr(one))
+        engine: re.sub(r"sequence=ObjectName\(schema='s', name='q_id_seq'\)", "sequence=None", repr(one))
         for engine, one in found.items()
     }
     without_routines = {engine: re.sub(r"routines=\(.*?\)\), source", "source", text) for engine, text in texts.items()}

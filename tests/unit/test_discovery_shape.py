@@ -10,7 +10,7 @@ from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import BadInput
 from qmon.model.layout.designs import TRAITS
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.model.reasons import Reason
 from qmon.monitor.catalog.access_paths import IndexText, table_facts
 from qmon.monitor.catalog.catalog import Activity, ColumnRow, Index, SequenceRows, TableDetails, TableRow, ValuesRow
@@ -113,7 +113,7 @@ def test_an_identity_is_the_id_and_a_filtered_index_serves_its_state() -> None:
         ),
     )
     layout, _ = complete_layout(
-        Layout("q", "status", TableName("dbo", "Queue")), details, SequenceRows(), lambda _: KnownValues(("1", "2"))
+        Layout("q", "status", ObjectName("dbo", "Queue")), details, SequenceRows(), lambda _: KnownValues(("1", "2"))
     )
     assert layout.id == "Id"
     assert layout.state == StateColumn("Status", 1, 2)
@@ -144,7 +144,7 @@ def test_only_an_index_that_keeps_ready_rows_apart_and_in_order_serves_the_head(
     details = table("Jobs", "Id int!", "Status int", "Kind int", indexes=(ready_index,))
     state = StateColumn("Status", 0, 1, 2)
     facts = table_facts(
-        Layout("q", "status", TableName("dbo", "Jobs"), id="Id", state=state), details, None, SequenceRows()
+        Layout("q", "status", ObjectName("dbo", "Jobs"), id="Id", state=state), details, None, SequenceRows()
     )
     assert ("ready" in facts.indexes) is served
     assert ("head" in facts.indexes) is served
@@ -154,7 +154,7 @@ def test_only_an_index_that_keeps_ready_rows_apart_and_in_order_serves_the_head(
 def test_an_index_that_partitions_divide_is_not_called_missing_and_no_other_would_help() -> None:
     aligned = Index("PK", True, True, ("Id", "Made"), ordered=False)
     details = table("Jobs", "Id int!", "Made datetime2!", indexes=(aligned,))
-    layout = Layout("q", "fifo", TableName("dbo", "Jobs"), id="Id")
+    layout = Layout("q", "fifo", ObjectName("dbo", "Jobs"), id="Id")
     facts = table_facts(layout, details, None, SequenceRows(), frozenset({"Made"}))
     assert facts.divided_by == {"Made"}
     assert facts.slow["ready"] == (
@@ -167,7 +167,7 @@ def test_an_index_that_partitions_divide_is_not_called_missing_and_no_other_woul
 
 def test_random_ids_have_no_order_and_no_gap() -> None:
     details = table("Jobs", "Id uniqueidentifier", "Status int", indexes=(Index("PK", True, True, ("Id",)),))
-    layout = Layout("q", "status", TableName("dbo", "Jobs"), id="Id", state=StateColumn("Status", 0, 1))
+    layout = Layout("q", "status", ObjectName("dbo", "Jobs"), id="Id", state=StateColumn("Status", 0, 1))
     facts = table_facts(layout, details, None, SequenceRows())
     assert facts.order_by is None
     assert has(facts.unknown["oldest"], Reason.IDS_IN_NO_ORDER)
@@ -185,7 +185,7 @@ def test_random_ids_have_no_order_and_no_gap() -> None:
 
 def test_a_due_time_that_may_be_null_is_not_sought() -> None:
     details = table("Jobs", "Id int!", "RunAt datetime2", indexes=(Index("IX", False, False, ("RunAt",)),))
-    layout = Layout("q", "pending", TableName("dbo", "Jobs"), id="Id", due_at="RunAt")
+    layout = Layout("q", "pending", ObjectName("dbo", "Jobs"), id="Id", due_at="RunAt")
     assert "due" in table_facts(layout, details, None, SequenceRows()).indexes
     nullable = replace(details, columns=tuple(replace(c, not_null=False) for c in details.columns))
     facts = table_facts(layout, nullable, None, SequenceRows())
@@ -365,7 +365,7 @@ def test_many_columns_speak_against_a_queue_and_few_for_it() -> None:
 @pytest.mark.parametrize("kind", ["float", "timestamp", "varbinary", "sql_variant", "hierarchyid"])
 def test_a_column_without_an_exact_text_is_no_id_on_sql_server(kind: str) -> None:
     textless = SqlServer().types_without_text
-    layout = Layout("q", "fifo", TableName("dbo", "Queue"))
+    layout = Layout("q", "fifo", ObjectName("dbo", "Queue"))
     primary = Index("PK", True, True, ("Id",))
     details = table("Queue", f"Id {kind}", "Payload nvarchar", indexes=(primary,))
     found, why = complete_layout(layout, details, SequenceRows(), lambda _: KnownValues(), textless)
@@ -392,7 +392,7 @@ def test_a_column_without_an_exact_text_is_no_id_on_sql_server(kind: str) -> Non
 
 def test_a_key_with_a_column_without_an_exact_text_is_not_what_messages_are_named_by() -> None:
     details = table("Queue", "Part float!", "Id int!", indexes=(Index("PK", True, True, ("Part", "Id"), whole=True),))
-    layout = Layout("q", "fifo", TableName("dbo", "Queue"), id="Id")
+    layout = Layout("q", "fifo", ObjectName("dbo", "Queue"), id="Id")
     assert (
         complete_layout(layout, details, SequenceRows(), lambda _: KnownValues(), SqlServer().types_without_text)[0].key
         == ()

@@ -19,7 +19,7 @@ from qmon.monitor import one_shot, probe_checks
 from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from tests.polled import queue
 from tests.replayed import VERSIONS as SQLSERVER
 from tests.replayed import Driver, connection, steady
@@ -146,7 +146,7 @@ def test_polls_give_each_probe_its_values(engine: Engine, version: tuple[int, in
     collector.watch_queues(queues())
     for layout in queues().layouts * 2:
         now += 700.0
-        collector.collect(int(now), 2.0, Focus(rows_of=layout.queue, blocking=blocking, closely=True))
+        collector.collect(int(now), 2.0, ReadScope(rows_of=layout.queue, blocking=blocking, closely=True))
     assert {"probe/blocking", "probe/clients", "probe/waits"} <= set(asked)
 
 

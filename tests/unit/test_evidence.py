@@ -6,8 +6,8 @@ from dataclasses import fields, replace
 
 from qmon.model.evidence import DoubleDelivery, QueueEvidence
 from qmon.model.figure import Figure
-from qmon.model.layout.layout import Ring, TableName
-from qmon.model.samples.client_samples import ClientSample
+from qmon.model.layout.layout import ObjectName, Ring
+from qmon.model.samples.client_samples import ProgramSessionSample
 from qmon.model.samples.message_samples import MessageDiagnostics, SweepSample
 from qmon.model.samples.polled_samples import HeadSample
 from qmon.model.sessions.clients import SessionIndex
@@ -99,7 +99,7 @@ def test_a_head_that_could_not_be_read_does_not_stand_still_meanwhile() -> None:
 
 
 def test_a_ring_that_is_not_swept_in_a_poll_has_lost_what_it_had() -> None:
-    sequence = TableName("dbo", "s")
+    sequence = ObjectName("dbo", "s")
     ring = replace(LAYOUT, design="ring", state=None, owner=None, ring=Ring(100, sequence, sequence))
     swept = QueueSamples(ring, diagnostics=MessageDiagnostics(sweep=SweepSample(0, 9, 9, 1, 7, 0, None, None)))
     evidence = QueueDiagnosis()
@@ -120,7 +120,7 @@ def test_what_was_done_and_who_has_it_twice_stay_while_another_probe_hides_them(
     evidence, (first, then) = QueueDiagnosis(), (client(61, 10.0), client(62, 1.0))
 
     def seen(
-        seconds: float, whose: str, *failed: str, clients: tuple[ClientSample, ...] | None
+        seconds: float, whose: str, *failed: str, clients: tuple[ProgramSessionSample, ...] | None
     ) -> tuple[DoubleDelivery, ...]:
         row = MessageDiagnostics(owners=(owner("7", "alive", 1.0, whose),))
         return evidence.record_poll(

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.model.layout.layout import GroupPart, Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, SharedTableQueue, StateColumn
 from qmon.model.rates.committed_rows import CommittedWork, Shares, committed_work, update_shares
 from qmon.model.rates.flow import ReadSkew, pops_in_transaction, ring_flow, ring_ready, steps_flow, table_flow
 from qmon.model.samples.group_samples import StepTotals
 from qmon.model.samples.polled_samples import CounterSample, RingSample
 from qmon.monitor.state.rates.table_flow_track import CommittedTrack
 
-T = TableName("public", "t")
+T = ObjectName("public", "t")
 FIFO = Layout("q", "fifo", T, id="id")
 STATUS = Layout("q", "status", T, id="id", state=StateColumn("s", 1, 2, None, 3))
 FAST = Layout("q", "batch_fast", T, id="id", state=StateColumn("s", 0, 1, 2, 3))
@@ -257,7 +257,7 @@ def test_messages_that_are_given_back_hide_pops_of_two_polls_only() -> None:
 def test_counters_of_a_group_mean_what_its_states_say(
     kinds: tuple[str, ...], popped: float, completed: float | None
 ) -> None:
-    group = Layout("q", "states", T, id="id", part=GroupPart("q", kinds=kinds))
+    group = Layout("q", "states", T, id="id", part=SharedTableQueue("q", kinds=kinds))
     work = CommittedWork(inserted=10.0, updated=8.0, deleted=3.0, exact=True)
     change = None if "in_progress" not in kinds else 5 if "done" not in kinds else 4
     flow = table_flow(work, group, change, None)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.forecast import ForecastText, Trend
-from qmon.model.layout.layout import Clients
-from qmon.model.samples.client_samples import ClientSample
+from qmon.model.layout.layout import ClientPatterns
+from qmon.model.samples.client_samples import ProgramSessionSample
 from qmon.model.samples.polled_samples import PauseSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.monitor.state.target_history import TargetHistory
@@ -16,8 +16,8 @@ from tests.unit.stepping import FIFO, Step, World
 
 pytestmark = pytest.mark.unit
 
-LAYOUT = replace(FIFO, consumers=Clients(application="worker*"))
-WORKER = ClientSample(61, 900.0, "worker-1", "shop", "active", 0.1, 0.1, "", "DELETE")
+LAYOUT = replace(FIFO, consumers=ClientPatterns(application="worker*"))
+WORKER = ProgramSessionSample(61, 900.0, "worker-1", "shop", "active", 0.1, 0.1, "", "DELETE")
 STEP = Step(1.0, 30, 10, 20, "", left_out=False)
 
 

@@ -13,7 +13,7 @@ from qmon.engines.base import Connection, Session
 from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.rates.flow import Flow
 from qmon.model.reasons import Reason
@@ -31,7 +31,7 @@ from tests.tui.scripted import view
 from tests.unit.polls import COUNTERS, fifo, poll
 from tests.wordings import has
 
-LAYOUT: Final = Layout("mails", "fifo", TableName("dbo", "Mails"))
+LAYOUT: Final = Layout("mails", "fifo", ObjectName("dbo", "Mails"))
 SPEC: Final = QueueSpec(LAYOUT, TableFacts(11))
 SIZES: Final[dict[int, int]] = {1: 500, 3: 160_000, 5: 200}
 

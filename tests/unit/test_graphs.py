@@ -17,7 +17,7 @@ from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.probes.deadlock_reports import DeadlockReports
 from qmon.monitor.probes.probe_statements import StatementCache
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from tests.replayed import Driver, connection, full, said
 from tests.tsql_types import Type
 from tests.unit.sqlserver_queues import FIFO, TABLE
@@ -198,7 +198,7 @@ def test_reports_are_read_beside_the_poll_and_reach_the_next_one() -> None:
     for poll in range(1, 12):
         now[0] += 2.0
         polled.driver.poll = poll
-        found += collector.collect(poll, 2.0, Focus()).circles
+        found += collector.collect(poll, 2.0, ReadScope()).circles
         while slow._run_next_task() == 0.0:
             pass
     assert sessions(found) == [[61, 62]]

@@ -12,7 +12,7 @@ from qmon.model.config_reader import KeyText
 from qmon.model.groups.conditions import AdvisoryLock, AllOf, AnyOf, ColumnRef, Compared, Exists, IsNull, OneOf, Timed
 from qmon.model.groups.group import Group
 from qmon.model.groups.group_parser import GroupText, group_from_dict
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.model.layout.layout_io import LayoutText
 from tests.wordings import pattern
 
@@ -26,7 +26,7 @@ def state(name: str, when: str) -> str:
 
 def group(text: str) -> Group:
     """Parse this group."""
-    return group_from_dict(tomllib.loads(text), TableName("s", "jobs"), where="file")
+    return group_from_dict(tomllib.loads(text), ObjectName("s", "jobs"), where="file")
 
 
 def when(text: str) -> object:

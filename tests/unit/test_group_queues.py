@@ -11,17 +11,17 @@ from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.model.cost_budget import PollingCost, Throttled
 from qmon.model.groups.conditions import ColumnRef, OneOf
 from qmon.model.groups.group import MOST_QUEUES, Group, ResolvedGroup, State
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.model.samples.group_samples import GroupStateSample
 from qmon.model.samples.polled_samples import ServerSample
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.probes.group_probes import GroupProbes
 from qmon.monitor.probes.probe_statements import StatementCache
-from qmon.monitor.state.stale_figures import fresh_seconds
+from qmon.monitor.state.stale_figures import max_fresh_age_s
 
 GROUP = Group(
     "jobs",
-    TableName("s", "jobs"),
+    ObjectName("s", "jobs"),
     "id",
     (State("ready", "ready", OneOf(ColumnRef("state"), ("new",))),),
     ColumnRef("queue"),
@@ -100,5 +100,5 @@ def test_a_figure_of_a_group_that_is_throttled_is_fresh_as_long_as_it_is_read_so
     observing = PollingCost("1%", 10.0, 1.0, 10.0, (throttled,))
     server = ServerSample(100.0, 0.0, None, False, 1, 1, 1, 0)
     snapshot = Snapshot("t", "postgres", "18.6", 1, 100.0, 1.0, 0.0, 1.5, 10, 1.0, server, observing=observing)
-    assert fresh_seconds(figure, snapshot, GROUP.queue_layout("mails")) == 20.0
-    assert fresh_seconds(figure, snapshot, replace(GROUP, name="other").queue_layout("mails")) == 3.0
+    assert max_fresh_age_s(figure, snapshot, GROUP.queue_layout("mails")) == 20.0
+    assert max_fresh_age_s(figure, snapshot, replace(GROUP, name="other").queue_layout("mails")) == 3.0

@@ -11,8 +11,8 @@ import pytest
 from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.model.cost_budget import PollingCost, Throttled
 from qmon.model.groups.conditions import ColumnRef, OneOf
-from qmon.model.groups.group import MOST_QUEUES, Group, ResolvedGroup, State, Steps
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.groups.group import MOST_QUEUES, Group, ResolvedGroup, State, StepTable
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.samples.group_samples import GroupLastSample, GroupStateSample, GroupStepsSample
 from qmon.model.samples.polled_samples import HeadSample, ServerSample
 from qmon.model.samples.usage_samples import ProcedureReads
@@ -41,7 +41,7 @@ class Counted(tuple[T, ...]):
 
 
 def samples(number: int) -> QueueSamples:
-    layout = Layout(f"q{number}", "fifo", TableName("public", f"q{number}"), id="id")
+    layout = Layout(f"q{number}", "fifo", ObjectName("public", f"q{number}"), id="id")
     return QueueSamples(layout, head=HeadSample("1", 1.0, 1), head_limit=1001)
 
 
@@ -72,8 +72,8 @@ def test_the_fold_searches_failures_procedures_and_throttled_probes_once_for_all
 def test_a_group_forgets_the_steps_of_queues_that_it_does_not_know() -> None:
     state = State("ready", "ready", OneOf(ColumnRef("state"), ("new",)))
     queue = ColumnRef("queue")
-    steps = Steps("log", "id", None, queue, (("pushed", None),))
-    group = Group("jobs", TableName("s", "jobs"), "id", (state,), queue, steps=(steps,))
+    steps = StepTable("log", "id", None, queue, (("pushed", None),))
+    group = Group("jobs", ObjectName("s", "jobs"), "id", (state,), queue, steps=(steps,))
     probes = GroupProbes(StatementCache(Postgres(), (18, 0)), ResolvedGroup(group, 1, 1))
     kept = GroupStateSample("ready", "kept", 1, 1.0, 0, 0)
     for poll in range(40):

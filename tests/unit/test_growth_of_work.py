@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.cost_budget import PollingCost, Throttled
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.operation_records import Side
 from qmon.model.samples.polled_samples import HeadSample, OperatedSample, PauseSample
 from qmon.model.samples.usage_samples import ProcedureReads
@@ -23,7 +23,7 @@ FEW = 60
 def queues(count: int, number: int) -> tuple[QueueSamples, ...]:
     return tuple(
         QueueSamples(
-            Layout(f"q{place}", "fifo", TableName("public", f"t{place}"), id="id"),
+            Layout(f"q{place}", "fifo", ObjectName("public", f"t{place}"), id="id"),
             counters=replace(COUNTERS, table_id=place, inserted=10 * number, deleted=10 * number),
             head=HeadSample("7", 1.5, 5),
             head_limit=1001,

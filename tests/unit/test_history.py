@@ -8,7 +8,7 @@ import pytest
 
 from qmon.model.baseline_bands import HOURS, Baseline, Baselines
 from qmon.model.counts import TableCount
-from qmon.model.layout.layout import Layout, Ring, TableName
+from qmon.model.layout.layout import Layout, ObjectName, Ring
 from qmon.model.layout.time_zones import LOCAL_ZONE, UNKNOWN_ZONE
 from qmon.model.reasons import Reason
 from qmon.model.samples.polled_samples import (
@@ -25,7 +25,7 @@ from qmon.monitor.state.target_history import TargetHistory
 from tests.unit.polls import COUNTERS, FIFO, STATUS, T, fifo, moved, poll
 from tests.wordings import has
 
-RING = Layout("r", "ring", T, ring=Ring(100, TableName("p", "a"), TableName("p", "b")))
+RING = Layout("r", "ring", T, ring=Ring(100, ObjectName("p", "a"), ObjectName("p", "b")))
 
 
 @pytest.mark.parametrize(

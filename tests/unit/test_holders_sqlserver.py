@@ -12,14 +12,14 @@ from qmon.engines.base import Rows
 from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
 from qmon.errors import BadInput
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.operation_records import Choice, Plan
 from qmon.operate.actions.requeue_sessions import _MAX_VISIBLE, RequeueSessionsText, _read_popped_counts
 from qmon.operate.sql import Sql
 from tests.unit.acting_sqlserver import Server as Replies
 from tests.unit.acting_sqlserver import operator
 
-LAYOUT = Layout("orders", "fifo", TableName("dbo", "Orders"), id="Id")
+LAYOUT = Layout("orders", "fifo", ObjectName("dbo", "Orders"), id="Id")
 CLUSTERED, OTHER = 72057594000000001, 72057594000000002
 CONSUMER, PRODUCER = 61, 62
 NONE: Mapping[str, object] = {}

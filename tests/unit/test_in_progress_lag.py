@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableName
+from qmon.model.layout.layout import Layout, LayoutSource, ObjectName, StateColumn
 from qmon.model.rates.committed_rows import CommittedWork
 from qmon.model.reasons import Reason
 from qmon.monitor.state.rates.table_flow_track import InProgressLag
 
-T = TableName("public", "t")
+T = ObjectName("public", "t")
 DELETED_WHEN_DONE = Layout("q", "status", T, id="id", state=StateColumn("s", 1, 2, None, 3))
 STATE_WHEN_DONE = Layout("q", "batch_fast", T, id="id", state=StateColumn("s", 0, 1, 2, 3))
 LAYOUTS = st.sampled_from([DELETED_WHEN_DONE, STATE_WHEN_DONE])

@@ -10,7 +10,7 @@ import pytest
 from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import PermissionMissing
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.samples.job_samples import Jobs, QueueJob
 from qmon.monitor.background.job_reader import JobReader
@@ -25,7 +25,7 @@ from tests.tui.scripted import target, view
 pytestmark = pytest.mark.unit
 
 SPECS = tuple(
-    QueueSpec(Layout(name.lower(), "fifo", TableName("dbo", name), id="Id"), TableFacts(11))
+    QueueSpec(Layout(name.lower(), "fifo", ObjectName("dbo", name), id="Id"), TableFacts(11))
     for name in ("Mails", "A&B")
 )
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from qmon.errors import BadInput
 from qmon.model.config_reader import KeyText
 from qmon.model.formatting import DurationText, format_duration, parse_duration
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.model.layout.layout_io import LayoutText, layout_from_dict, layout_to_dict, table_from_text, table_to_text
 from qmon.model.layout.requeue_options import RequeueOptionText
 from tests.strategies import layouts, tables
@@ -26,7 +26,7 @@ def test_a_layout_comes_back_as_it_was_even_through_json(layout: Layout) -> None
 
 
 @given(tables)
-def test_a_table_comes_back_as_it_was(table: TableName) -> None:
+def test_a_table_comes_back_as_it_was(table: ObjectName) -> None:
     assert table_from_text(table_to_text(table)) == table
 
 
@@ -59,10 +59,10 @@ def from_toml(text: str) -> Layout:
 
 def test_three_lines_are_enough() -> None:
     assert from_toml('name = "mails"\ntable = "dbo.Mail"\nid = "Id"') == Layout(
-        "mails", "fifo", TableName("dbo", "Mail"), id="Id"
+        "mails", "fifo", ObjectName("dbo", "Mail"), id="Id"
     )
     assert from_toml('name = "mails"\ntable = "Mail"\ndesign = "heap"') == Layout(
-        "mails", "heap", TableName("", "Mail")
+        "mails", "heap", ObjectName("", "Mail")
     )
 
 

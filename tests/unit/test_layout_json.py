@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from qmon.errors import BadInput
 from qmon.model.layout.designs import TRAITS
-from qmon.model.layout.layout import Layout, LayoutSource, TableName
+from qmon.model.layout.layout import Layout, LayoutSource, ObjectName
 from qmon.model.layout.layout_io import layout_from_json, layout_to_json
 from tests.strategies import state_columns
 
 names = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=20)
-tables = st.builds(TableName, names, names)
+tables = st.builds(ObjectName, names, names)
 layouts = st.builds(
     Layout,
     queue=names,

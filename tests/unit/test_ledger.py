@@ -21,7 +21,7 @@ from qmon.model.gap_ledger import (
     ring_ledger,
     span_ledger,
 )
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.samples.message_samples import DrawerSample, MessageDiagnostics
 from qmon.model.samples.polled_samples import RingSample
 from qmon.model.snapshot import QueueSamples
@@ -51,7 +51,7 @@ def rings(draw: st.DrawFn) -> tuple[RingSample, dict[str, int]]:
 @given(rings(), st.booleans())
 def test_a_rings_parts_are_what_its_numbers_are(made: tuple[RingSample, dict[str, int]], settled: bool) -> None:
     ring, truth = made
-    ledger = ring_ledger(ring, settled=settled)
+    ledger = ring_ledger(ring, no_open_pushes=settled)
     assert ledger.count_for(READY) == truth["message"]
     assert ledger.count_for(IN_FLIGHT) == truth["held"]
     assert ledger.count_for(SKIPPED if settled else UNCLEAR) == truth["nothing"]
@@ -71,7 +71,7 @@ def test_orphans_are_no_longer_in_flight(made: tuple[RingSample, dict[str, int]]
 
 @given(COUNT, COUNT, COUNT, st.booleans(), st.booleans())
 def test_a_span_is_the_sum_of_its_parts(span: int, ready: int, held: int, estimated: bool, settled: bool) -> None:
-    ledger = span_ledger(span, ready, held, estimated=estimated, settled=settled)
+    ledger = span_ledger(span, ready, held, estimated=estimated, no_open_pushes=settled)
     assert ledger.total == span
     assert all(part.count >= 0 for part in ledger.parts)
     if ready + held <= span:
@@ -89,7 +89,7 @@ def test_whatever_a_ring_says_no_part_is_negative(push: int, pop: int, ahead: in
 
 def ring_at(push_last: int, drawers: tuple[DrawerSample, ...] | None) -> QueueSamples:
     """Return a ring in which two numbers have no message."""
-    layout = Layout("orders", "ring", TableName("public", "orders"))
+    layout = Layout("orders", "ring", ObjectName("public", "orders"))
     ring = RingSample(push_last, 10, 2, 2, 0, 0, None)
     return QueueSamples(layout, ring=ring, diagnostics=MessageDiagnostics(push_drawers=drawers))
 
@@ -110,7 +110,7 @@ def test_what_has_no_message_is_skipped_once_nobody_can_push_it() -> None:
 
 
 def test_without_a_count_there_is_no_ledger() -> None:
-    q = QueueSamples(Layout("orders", "fifo", TableName("public", "orders")), last_id=9)
+    q = QueueSamples(Layout("orders", "fifo", ObjectName("public", "orders")), last_id=9)
     track = LedgerTrack()
 
     def told(ready: Figure, held: int | None) -> Ledger | None:

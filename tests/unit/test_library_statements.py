@@ -11,7 +11,7 @@ from qmon.engines.sql import queries
 from qmon.libraries.library import group_for, with_prefix
 from qmon.libraries.library_catalog import built_in_libraries
 from qmon.libraries.recognition import find_group
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.operation_records import OperationKind, Side
 from qmon.operate.libraries import chosen_messages, library_pause
 from qmon.operate.plan import allowed_actions
@@ -28,7 +28,7 @@ def queues() -> list[Layout]:
     for library in (each for each in built_in_libraries() if each.groups):
         for prefix in library.prefixes:
             name = with_prefix(str(library.groups[0]["table"]), prefix).replace("*", "mails")
-            group = group_for(library, 1, prefix, TableName("app", name), f"{library.name}/mails")
+            group = group_for(library, 1, prefix, ObjectName("app", name), f"{library.name}/mails")
             out.append(group.queue_layout("mails"))
     return out
 
@@ -106,5 +106,5 @@ def test_columns_are_fields() -> None:
     for name, kind in (("choose", chosen_messages.ChosenRow), ("lock", _Locked)):
         columns = queries.load_query("postgres", f"library/{name}", (13, 0)).columns
         assert set(columns) == {field.name for field in fields(kind)}
-    assert {field.name for field in fields(library_pause._ChangedQueue)} == {"queue"}
+    assert {field.name for field in fields(library_pause._ChangedQueueRow)} == {"queue"}
     assert {field.name for field in fields(library_pause._PauseState)} == {"paused"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from qmon.model.figure import Figure
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.model.samples.polled_samples import HeadSample, HeldSample, ServerSample, WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.verdicts import judge_queue
@@ -14,7 +14,7 @@ from tests.unit.blocking import blocks, waiting, waits
 from tests.unit.rule_inputs import FINE
 from tests.wordings import has
 
-_LAYOUT = Layout("mails", "status", TableName("dbo", "mails"), id="id", state=StateColumn("s", 1, 2))
+_LAYOUT = Layout("mails", "status", ObjectName("dbo", "mails"), id="id", state=StateColumn("s", 1, 2))
 _POLL = Snapshot(
     "t", "postgres", "18.6", 1, 1000.0, 1000.0, 1.0, 1.0, 1, 1.0, ServerSample(1000.0, 1.0, None, False, 1, 0, 0, 0)
 )
@@ -68,7 +68,7 @@ def test_waiting_for_another_table_or_only_just_is_no_sign() -> None:
 def test_a_wait_for_one_row_is_no_sign_unless_a_pop_waits_that_does_not_skip_it() -> None:
     one_row = waiting("dbo.mails row (0,1)", statement="UPDATE dbo.mails SET s = 2 WHERE id = 7")
     pops = waiting("dbo.mails row (0,1)", statement="SELECT * FROM dbo.mails_pop()")
-    routines = (("pop", TableName("dbo", "mails_pop")),)
+    routines = (("pop", ObjectName("dbo", "mails_pop")),)
     installed = QueueSamples(replace(_LAYOUT, design="strict_fifo", routines=routines))
     for q in (QueueSamples(_LAYOUT), installed):
         assert proof(q, replace(_POLL, blocking=one_row)) == ""

@@ -11,13 +11,13 @@ from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.libraries.library_catalog import all_libraries
 from qmon.libraries.recognition import recognize_libraries
 from qmon.model.groups.conditions import ColumnRef, IsNull, Lookup, OneOf
-from qmon.model.groups.group import Blocker, Group, ResolvedGroup, State, Steps, Workers
-from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
+from qmon.model.groups.group import Blocker, Group, ResolvedGroup, State, StepTable, Workers
+from qmon.model.layout.layout import Layout, ObjectName, OwnerColumn, StateColumn
 from qmon.model.reasons import Reason
 from qmon.model.view import QueueView, View
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.monitor.state.target_history import TargetHistory
 from tests.library_tables import tables
 from tests.replayed import Driver, Idle, Row, answering, connection
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.unit
 STATUS = Layout(
     "mails",
     "status",
-    TableName("dbo", "Mails"),
+    ObjectName("dbo", "Mails"),
     id="Id",
     state=StateColumn("Status", 0, 1, 2, 3),
     started_at="Started",
@@ -70,7 +70,7 @@ def watched(*columns: str) -> QueueView:
     history = TargetHistory()
     views = []
     for driver.poll in range(1, 4):
-        views.append(history.record_snapshot(collector.collect(driver.poll, 1.0, Focus(rows_of="mails"))))
+        views.append(history.record_snapshot(collector.collect(driver.poll, 1.0, ReadScope(rows_of="mails"))))
     (queue,) = views[-1].queues
     return queue
 
@@ -120,7 +120,7 @@ def test_a_masked_time_is_no_age_of_a_message(column: str) -> None:
 KEY = ColumnRef("Customer")
 GROUP = Group(
     "mails",
-    TableName("dbo", "Mails"),
+    ObjectName("dbo", "Mails"),
     "Id",
     (
         State("ready", "ready", OneOf(ColumnRef("Status"), (0,)), ColumnRef("Pushed")),
@@ -138,7 +138,7 @@ GROUP = Group(
     owner=ColumnRef("Worker"),
     attempts=ColumnRef("Tries"),
     payload=ColumnRef("Body"),
-    steps=(Steps("Log", "Number", None, KEY, (("pushed", OneOf(ColumnRef("Event"), (1,))),)),),
+    steps=(StepTable("Log", "Number", None, KEY, (("pushed", OneOf(ColumnRef("Event"), (1,))),)),),
     workers=Workers("Workers", IsNull(ColumnRef("Ended")), KEY),
 )
 TABLES = (("Mails", 12), ("Locks", 13), ("Log", 14), ("Workers", 15))
@@ -186,7 +186,7 @@ def of_group(*columns: str, found: ResolvedGroup = FOUND) -> View:
     history = TargetHistory()
     views = []
     for driver.poll in range(1, 6):
-        views.append(history.record_snapshot(collector.collect(driver.poll, 1.0, Focus(rows_of="mails/a"))))
+        views.append(history.record_snapshot(collector.collect(driver.poll, 1.0, ReadScope(rows_of="mails/a"))))
     return views[-1]
 
 

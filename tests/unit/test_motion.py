@@ -8,7 +8,7 @@ import pytest
 
 from qmon.model.evidence import Motion, QueueEvidence
 from qmon.model.figure import Figure
-from qmon.model.layout.layout import GroupPart, Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName, SharedTableQueue
 from qmon.model.operation_records import Side
 from qmon.model.samples.polled_samples import HeadSample, HeldSample
 from qmon.model.snapshot import QueueSamples
@@ -18,7 +18,7 @@ from qmon.model.verdicts.judge import Spans
 from qmon.monitor.state.diagnosis import MotionTrack
 from tests.unit.rule_inputs import FINE, paused
 
-_FIFO = Layout("mails", "fifo", TableName("public", "mails"), id="id")
+_FIFO = Layout("mails", "fifo", ObjectName("public", "mails"), id="id")
 _NO_RATE = Figure.unknown("our role may not see counters")
 
 
@@ -187,7 +187,7 @@ def test_without_locks_a_head_must_stay_for_the_timeout_where_deleted_rows_are_n
         replace(head("17"), partial="a policy hides rows"),
         replace(head("17"), layout=replace(_FIFO, design="lifo")),
         replace(head("17"), layout=replace(_FIFO, priority="priority")),
-        replace(head("17"), layout=replace(_FIFO, part=GroupPart("oban", "mails"))),
+        replace(head("17"), layout=replace(_FIFO, part=SharedTableQueue("oban", "mails"))),
     ],
     ids=["held", "holders unknown", "locked", "hidden rows", "a stack", "priorities", "a library"],
 )

@@ -11,7 +11,7 @@ from qmon.model.cost_budget import Budget
 from qmon.model.samples.polled_samples import ClockSample, HeadSample
 from qmon.monitor.poll.probe_budget import ProbeBudget
 from qmon.monitor.probes.probe_statements import ProbeStatement
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 
 STATEMENT = Bound(Statement("test", "SELECT 1", (), ()))
 JOBS = [
@@ -25,12 +25,12 @@ CLOCK = {("", "clock"): 0.02}
 
 
 def polled(
-    observer: ProbeBudget, costs: dict[tuple[str, str], float], polls: int, focus: Focus | None = None
+    observer: ProbeBudget, costs: dict[tuple[str, str], float], polls: int, focus: ReadScope | None = None
 ) -> list[set[tuple[str, str]]]:
     """Run polls of one second with these costs in milliseconds per probe. Return the probes that each poll read."""
     read = []
     for _ in range(polls):
-        chosen = [job.key for job in observer.choose_statements(JOBS, 1.0, (focus or Focus()).priority_queues)]
+        chosen = [job.key for job in observer.choose_statements(JOBS, 1.0, (focus or ReadScope()).priority_queues)]
         timed = observer.choose_probes_to_time()
         assert timed <= set(chosen)
         observer.record_times({key: costs[key] for key in timed}, {}, sum(costs[key] for key in chosen) + 0.5)
@@ -64,7 +64,7 @@ def test_the_queue_under_the_cursor_and_one_with_a_verdict_are_throttled_last() 
     observer = ProbeBudget(Budget(0.01))
     costs = {job.key: 0.1 for job in JOBS} | CLOCK | {(queue, "head"): 3.0 for queue in ("a", "b", "c")}
     for watched, other in (("a", "c"), ("c", "a")):
-        focus = Focus(cursor=watched, visible=frozenset({"a", "b", "c"}), with_verdict=frozenset({"b"}))
+        focus = ReadScope(cursor=watched, visible=frozenset({"a", "b", "c"}), with_verdict=frozenset({"b"}))
         reads = polled(observer, costs, 40, focus)[20:]
         assert all({(watched, "head"), ("b", "head")} <= read for read in reads)
         assert any((other, "head") not in read for read in reads)

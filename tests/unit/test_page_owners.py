@@ -11,7 +11,7 @@ from qmon.model.samples.wait_samples import LatchSample
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from tests.replayed import Driver, Idle, answering, connection
 from tests.unit.sqlserver_queues import FIFO, TABLE
 
@@ -50,7 +50,7 @@ def polls(
     collector.watch_queues(Resolved((FIFO,), {FIFO.queue: TABLE}))
     found = []
     for driver.poll in range(1, polls + 1):
-        found.append(collector.collect(driver.poll, 1.0, Focus()))
+        found.append(collector.collect(driver.poll, 1.0, ReadScope()))
     return driver, found
 
 

@@ -10,7 +10,7 @@ import pytest
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import QueryFailed
 from qmon.model.evidence import TargetEvidence
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.samples.plan_samples import PlanSample, QueuePlans
 from qmon.model.statement_use import reading_interval_s, statement_uses
@@ -25,7 +25,7 @@ from tests.unit.polls import COUNTERS, FIFO, fifo, poll
 from tests.unit.rule_inputs import FINE
 from tests.wordings import has
 
-LAYOUT = Layout("mails", "fifo", TableName("dbo", "Mails"), id="Id")
+LAYOUT = Layout("mails", "fifo", ObjectName("dbo", "Mails"), id="Id")
 SPEC = QueueSpec(LAYOUT, TableFacts(11))
 OLD = PlanSample("42", "31", "dbo.Take", 864_000.0, False, 0, 0.0, 0.0, BIG, 12.0 * BIG, None, "DELETE FROM dbo.Mails")
 NEW = replace(OLD, plan_id="77", age_s=7_200.0, calls=900, reads=900 * 1_204.0, calls_before=0, reads_before=0.0)

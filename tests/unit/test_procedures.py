@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
-from qmon.model.layout.layout import Clients, Layout, TableName
+from qmon.model.layout.layout import ClientPatterns, Layout, ObjectName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.rates.procedure_reads import reads_between, verb_for
 from qmon.model.reasons import Reason
@@ -22,12 +22,12 @@ from tests.unit.polls import poll
 from tests.wordings import has
 
 BIG: Final = 2**53 + 1
-FOREIGN: Final = Layout("mails", "status", TableName("dbo", "Mails"))
+FOREIGN: Final = Layout("mails", "status", ObjectName("dbo", "Mails"))
 INSTALLED: Final = Layout(
     'a]]b "; drop table x; --',
     "fifo",
-    TableName("q", "a]b"),
-    routines=(("pop", TableName("q", "a]b_pop")), ("push", TableName("q", "a]b_push"))),
+    ObjectName("q", "a]b"),
+    routines=(("pop", ObjectName("q", "a]b_pop")), ("push", ObjectName("q", "a]b_push"))),
 )
 POP: Final = ProcedureReads("mails", "pop", 7, 1_000, BIG, -5)
 LATER: Final = replace(POP, executions=1_010, logical_reads=BIG + 380)
@@ -55,7 +55,9 @@ def test_what_a_procedure_does_is_said_by_the_words_of_its_name(name: str, verb:
 
 
 def test_the_layout_knows_better_than_the_name() -> None:
-    layout = replace(FOREIGN, consumers=Clients(procedure="dbo.Take*"), producers=Clients(procedure="put[x]"))
+    layout = replace(
+        FOREIGN, consumers=ClientPatterns(procedure="dbo.Take*"), producers=ClientPatterns(procedure="put[x]")
+    )
     assert verb_for(layout, "dbo", "takeMail") == "pop"
     assert verb_for(layout, "dbo", "PUT[x]") == "push"
     assert verb_for(layout, "dbo", "DequeueFast") == "", "there are patterns, and it fits none"

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from qmon.engines.postgres.postgres_engine import Postgres
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.probe_table import PROBES
 from qmon.model.samples.polled_samples import HeadSample, ProgressSample, WalkSample
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
 
-LINE = Layout("q", "fifo", TableName("s", "q"), id="id")
-STATES = Layout("q", "status", TableName("s", "q"), id="id", state=StateColumn("status", 1, 2))
+LINE = Layout("q", "fifo", ObjectName("s", "q"), id="id")
+STATES = Layout("q", "status", ObjectName("s", "q"), id="id", state=StateColumn("status", 1, 2))
 NONE_READY = HeadSample(None, None, 0)
 
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.model.rates.committed_rows import CommittedWork
 from qmon.model.rates.flow import Flow
 from qmon.model.samples.polled_samples import HeadSample
 from qmon.model.snapshot import QueueSamples
 from qmon.monitor.state.rates.table_flow_track import ReadyBalance
 
-LAYOUT = Layout("q", "batch_fast", TableName("public", "t"), id="id", state=StateColumn("s", 0, 1, 2, 3))
+LAYOUT = Layout("q", "batch_fast", ObjectName("public", "t"), id="id", state=StateColumn("s", 0, 1, 2, 3))
 POLL_S = 2.0
 
 

@@ -12,7 +12,7 @@ from qmon.engines.base import Connection, Session
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.engines.sqlserver.sqlserver_errors import SqlServerErrorText
 from qmon.errors import ConnectionFailed, ConnectionLost, StatementCancelled
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.reasons import Reason
 from qmon.model.view import View
 from qmon.monitor.catalog.access_paths import table_facts
@@ -24,7 +24,7 @@ from qmon.monitor.poll.poller import Poller, PollerText
 from qmon.monitor.poll.quarantine import InFlightProbe, ProbeQuarantine
 from qmon.monitor.poll.runner import Runner
 from qmon.monitor.probes.probe_statements import ProbeStatement, StatementCache
-from qmon.monitor.source import Event, Focus, Phase, SourceState
+from qmon.monitor.source import Event, Phase, ReadScope, SourceState
 from qmon.monitor.state.target_history import TargetHistory
 from tests.replayed import Driver, Idle, connection, full, said
 from tests.tsql_types import Type
@@ -245,7 +245,7 @@ def test_an_index_that_partitions_divide_by_another_column_leads_to_no_head(orde
     (table,) = catalog.read_tables()
     details = catalog.read_details([table])[table.table_id]
     assert details.primary is not None, "rows are still known by their key"
-    facts = table_facts(Layout("q", "fifo", TableName("dbo", "Orders"), id="Id"), details, None, SequenceRows())
+    facts = table_facts(Layout("q", "fifo", ObjectName("dbo", "Orders"), id="Id"), details, None, SequenceRows())
     assert ("head" in facts.indexes, "ready" in facts.slow) == (ordered, not ordered)
     assert ("ready" in facts.lists) == ordered
 
@@ -266,7 +266,7 @@ def polled(driver: Driver, polls: int) -> list[View]:
     history, views = TargetHistory(), []
     for poll in range(1, polls + 1):
         driver.poll = poll
-        views.append(history.record_snapshot(collector.collect(poll, 1.0, Focus())))
+        views.append(history.record_snapshot(collector.collect(poll, 1.0, ReadScope())))
     return views
 
 

@@ -11,7 +11,7 @@ from qmon.engines.sql import queries
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.model.cost_budget import UNLIMITED, Budget
 from qmon.model.counts import PartSample
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.model.layout.table_facts import Column, TableFacts
 from qmon.monitor.background.table_scan import AT_ONCE_PAGES, Scan, Throttle, scan_allowance
 from qmon.monitor.catalog.proposed_indexes import propose_indexes
@@ -25,7 +25,7 @@ from tests.tsql_types import Type
 JOBS = Layout(
     "jobs",
     "status",
-    TableName("dbo", "Jobs"),
+    ObjectName("dbo", "Jobs"),
     id="Id",
     started_at="At",
     state=StateColumn("Status", "ready", "working", "done", "dead"),

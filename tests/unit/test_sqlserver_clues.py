@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
-from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, Ring, StateColumn
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts.message_verdicts import MessageVerdictText
@@ -16,7 +16,7 @@ from qmon.model.view import View
 from qmon.monitor.catalog.catalog import Catalog, SequenceRows, TableRow
 from qmon.monitor.catalog.resolve import SPARE_SUFFIX, Resolved, ResolveText, _Resolver
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.operate.install import object_names
 from tests.replayed import BIG, Driver, Idle, Rows, answering, connection
 from tests.unit.sqlserver_queues import FIFO, SEEKS, TABLE, T, watched
@@ -28,10 +28,10 @@ RING = Layout(
     "ring",
     T,
     enqueued_at="At",
-    ring=Ring(1000, TableName("dbo", "Push"), TableName("dbo", "Pop"), slot="Slot", turn="Turn"),
+    ring=Ring(1000, ObjectName("dbo", "Push"), ObjectName("dbo", "Pop"), slot="Slot", turn="Turn"),
 )
 SLOTS = TableFacts(
-    14, push_sequence_id=22, pop_sequence_id=23, indexes=SEEKS, spare_id=15, spare=TableName("dbo", "Orders_spare")
+    14, push_sequence_id=22, pop_sequence_id=23, indexes=SEEKS, spare_id=15, spare=ObjectName("dbo", "Orders_spare")
 )
 
 
@@ -148,7 +148,7 @@ def test_without_the_spare_numbers_nothing_is_called_lost() -> None:
     collector.watch_queues(
         Resolved((RING,), {"ring": TableFacts(14, push_sequence_id=22, pop_sequence_id=23, indexes=SEEKS)})
     )
-    assert collector.collect(1, 1.0, Focus()).queues[0].diagnostics.sweep is None
+    assert collector.collect(1, 1.0, ReadScope()).queues[0].diagnostics.sweep is None
     assert "probe/slot_sweep" not in driver.asked
 
 

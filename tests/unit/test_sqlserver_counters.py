@@ -10,7 +10,7 @@ import pytest
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver.sqlserver_engine import AZURE, SqlServer
 from qmon.model.counts import TableCount
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.reasons import Reason
 from qmon.model.samples.polled_samples import DepthSample, HeadSample
@@ -18,7 +18,7 @@ from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from tests.polled import Counting
 from tests.replayed import Idle, connection
 from tests.unit.sqlserver_queues import FIFO, watched
@@ -74,7 +74,7 @@ def test_a_table_is_asked_about_once_a_poll() -> None:
     driver = Counting()
     collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle())
     collector.watch_queues(Resolved((FIFO,), {FIFO.queue: FACTS}))
-    collector.collect(1, 1.0, Focus())
+    collector.collect(1, 1.0, ReadScope())
     assert sum(each.text.count("dm_db_index_operational_stats(") for each in driver.sent) == 1
 
 
@@ -154,7 +154,7 @@ def test_counters_that_grow_by_much_at_once_are_believed_where_nothing_speaks_ag
 
 
 def asked(facts: TableFacts) -> QueueProbes:
-    layout = Layout("q", "fifo", TableName("dbo", "Orders"), id="Id")
+    layout = Layout("q", "fifo", ObjectName("dbo", "Orders"), id="Id")
     return QueueProbes(StatementCache(SqlServer(), (16, 0)), QueueSpec(layout, facts))
 
 

@@ -11,7 +11,7 @@ import pytest
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver.sqlserver_engine import AZURE, RESTRICTED, SqlServer
 from qmon.model.formatting import count
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.probe_constants import LOCKS_S
 from qmon.model.reasons import Reason
 from qmon.model.view import View
@@ -19,14 +19,14 @@ from qmon.model.waits.meanings import wait_meaning
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.probes.queue_memo import COUNT_ROWS
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.monitor.state.target_history import TargetHistory
 from tests.polled import Counting
 from tests.replayed import Driver, Idle, Row, answering, connection, full
 from tests.unit.sqlserver_queues import TABLE
 
-QUEUES = [Layout(f"q{n}", "fifo", TableName("dbo", f"Q{n}"), id="Id") for n in range(12)]
-MANY = [Layout(f"q{n}", "fifo", TableName("dbo", f"Q{n}"), id="Id") for n in range(100)]
+QUEUES = [Layout(f"q{n}", "fifo", ObjectName("dbo", f"Q{n}"), id="Id") for n in range(12)]
+MANY = [Layout(f"q{n}", "fifo", ObjectName("dbo", f"Q{n}"), id="Id") for n in range(100)]
 
 
 def lock(queue: int, xid: str, place: str, *, taken: bool = True, locks: int = 1) -> dict[str, object]:
@@ -44,10 +44,10 @@ class Shop:
         self.collector.watch_queues(Resolved(tuple(queues), facts))
         self.history = TargetHistory()
 
-    def poll(self, focus: Focus | None = None) -> View:
+    def poll(self, focus: ReadScope | None = None) -> View:
         self.now += 2.0
         self.driver.poll += 1
-        return self.history.record_snapshot(self.collector.collect(self.driver.poll, 2.0, focus or Focus()))
+        return self.history.record_snapshot(self.collector.collect(self.driver.poll, 2.0, focus or ReadScope()))
 
 
 def served(
@@ -92,10 +92,10 @@ def test_the_lock_table_is_read_once_for_all_queues_and_four_times_a_minute() ->
 
 
 @pytest.mark.parametrize(
-    ("focus", "waiting"), [(Focus(rows_of="q3"), False), (Focus(blocking=True), False), (Focus(), True)]
+    ("focus", "waiting"), [(ReadScope(rows_of="q3"), False), (ReadScope(blocking=True), False), (ReadScope(), True)]
 )
 def test_it_is_read_in_every_poll_while_a_screen_shows_it_or_sessions_wait_for_locks(
-    focus: Focus, waiting: bool
+    focus: ReadScope, waiting: bool
 ) -> None:
     driver = served([], waiting=waiting)
     shop = Shop(driver)
@@ -172,7 +172,7 @@ def test_of_those_that_wait_for_locks_statements_are_read_while_a_screen_shows_t
     driver = Noting("probe/blocking", served([], waiting=True).row)
     shop = Shop(driver)
     for shown in (False, True, False):
-        shop.poll(Focus(blocking=shown))
+        shop.poll(ReadScope(blocking=shown))
     assert driver.noted == [0, 1, 0]
     text = queries.load_query("sqlserver", "probe/blocking", (16, 0)).text
     assert "WHEN f.blocker IS NULL OR CAST(:waiters AS bit) = 1 THEN" in text, "the heads of chains have theirs"
@@ -232,7 +232,7 @@ def test_without_an_old_transaction_nothing_is_stuck_with_optimized_locking_eith
 
 
 def test_the_pops_of_an_installed_design_keep_their_locks() -> None:
-    installed = [replace(layout, routines=(("pop", TableName("dbo", "pop")),)) for layout in QUEUES]
+    installed = [replace(layout, routines=(("pop", ObjectName("dbo", "pop")),)) for layout in QUEUES]
     view = Shop(old_writers(served([OPTIMIZED])), installed).poll()
     queue = view.queue("q1")
     assert queue is not None

@@ -12,7 +12,7 @@ from qmon.engines.sql.queries import Name, QueryText
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import BadInput
 from qmon.model.counts import PartSample
-from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, Ring, StateColumn
 from qmon.model.layout.list_states import FAILED
 from qmon.model.layout.table_facts import Column, IndexName, TableFacts
 from qmon.model.reasons import Reason
@@ -176,7 +176,7 @@ def test_a_head_among_finished_rows_is_sought_along_the_index_that_is_walked() -
 
 
 def test_slots_of_a_ring_that_no_index_leads_to_are_not_sought() -> None:
-    ring = Ring(64, TableName("dbo", "Push"), TableName("dbo", "Pop"), slot="Slot", turn="Turn")
+    ring = Ring(64, ObjectName("dbo", "Push"), ObjectName("dbo", "Pop"), slot="Slot", turn="Turn")
     layout = Layout("ring", "ring", TABLE.name, id="Id", ring=ring)
     sequences = SequenceRows(SequenceRow(n, "dbo", name, True, False) for n, name in ((1, "Push"), (2, "Pop")))
     for indexes, asked in (((), set()), ((Index("PK", True, True, ("Slot",)),), {"ring", "messages_ring"})):
@@ -190,8 +190,8 @@ def test_slots_of_a_ring_that_no_index_leads_to_are_not_sought() -> None:
 @pytest.mark.parametrize("version", [(11, 0), (14, 0)])
 @pytest.mark.parametrize("split", [False, True])
 def test_a_page_of_a_ring_seeks_its_slots_in_the_order_of_the_list(version: tuple[int, int], split: bool) -> None:
-    ring = Ring(64, TableName("dbo", "Push"), TableName("dbo", "Pop"), slot="Slot", turn="Turn", message_id="Number")
-    data = (TableName("dbo", "Data"), "Number") if split else (None, None)
+    ring = Ring(64, ObjectName("dbo", "Push"), ObjectName("dbo", "Pop"), slot="Slot", turn="Turn", message_id="Number")
+    data = (ObjectName("dbo", "Data"), "Number") if split else (None, None)
     layout = Layout("ring", "ring", TABLE.name, ring=ring, payload="Body", data_table=data[0], data_id=data[1])
     sequences = SequenceRows(SequenceRow(n, "dbo", name, True, False) for n, name in ((1, "Push"), (2, "Pop")))
     known = table_facts(layout, details("int", (Index("PK", True, True, ("Slot",)),)), None, sequences)

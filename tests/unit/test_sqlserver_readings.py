@@ -13,7 +13,7 @@ from qmon.engines.sql import queries
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.engines.sqlserver.sqlserver_errors import statement_error
 from qmon.errors import PermissionMissing
-from qmon.model.layout.layout import Clients, Layout, TableName
+from qmon.model.layout.layout import ClientPatterns, Layout, ObjectName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.reasons import Reason
 from qmon.model.snapshot import Snapshot
@@ -25,7 +25,7 @@ from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.monitor.probes.queue_probes import QueueSpec
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.recording.format.codec import decode, encode
 from qmon.tui.spans import Line
@@ -36,8 +36,8 @@ from tests.replayed import FILTERED, VERSIONS, Driver, connection, emptied, stea
 from tests.tsql_types import Type
 from tests.wordings import has
 
-MAILS: Final = Layout("mails", "fifo", TableName("dbo", "Mails"), consumers=Clients(procedure="*"))
-INSTALLED: Final = Layout("jobs", "heap", TableName("q", "jobs"), routines=(("pop", TableName("q", "jobs_pop")),))
+MAILS: Final = Layout("mails", "fifo", ObjectName("dbo", "Mails"), consumers=ClientPatterns(procedure="*"))
+INSTALLED: Final = Layout("jobs", "heap", ObjectName("q", "jobs"), routines=(("pop", ObjectName("q", "jobs_pop")),))
 FACTS: Final = {"mails": TableFacts(11), "jobs": TableFacts(12)}
 OURS: Final = frozenset(
     f"probe/{name}"
@@ -73,7 +73,7 @@ class Watch:
         for _ in range(count):
             self.now += 11.0
             self.driver.poll += 1
-            self.snapshots.append(self.collector.collect(self.driver.poll, 1.0, Focus(closely=True)))
+            self.snapshots.append(self.collector.collect(self.driver.poll, 1.0, ReadScope(closely=True)))
             views.append(self.history.record_snapshot(self.snapshots[-1]))
         return views[-1]
 

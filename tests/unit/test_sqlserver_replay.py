@@ -19,7 +19,7 @@ from qmon.model.status_report import status_object
 from qmon.model.view import View
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.monitor.state.target_history import TargetHistory
 from tests.replayed import BIG, ROOM, Driver, Idle, columns_of, connection, emptied, full, value
 from tests.tsql_rendered import PROBES, names_for, rendered
@@ -80,7 +80,7 @@ def watched(driver: Driver, version: tuple[int, int], polls: int = 6) -> list[Vi
     history, views = TargetHistory(), []
     for poll in range(1, polls + 1):
         driver.poll = poll
-        focus = Focus(rows_of=LAYOUTS[poll % len(LAYOUTS)].queue, blocking=True)
+        focus = ReadScope(rows_of=LAYOUTS[poll % len(LAYOUTS)].queue, blocking=True)
         views.append(history.record_snapshot(collector.collect(poll, 1.0, focus)))
     return views
 

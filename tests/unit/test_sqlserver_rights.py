@@ -16,7 +16,7 @@ from qmon.engines.base import Bound, Connection, Rows, Session, Statement, Targe
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver.sqlserver_engine import RESTRICTED, SqlServer
 from qmon.errors import PermissionMissing
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.operate.actions import undo_tables
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import TableColumn, TableStructure
@@ -249,7 +249,7 @@ def test_an_operators_store_is_made_by_the_procedure_and_once() -> None:
     connection = Making()
     sql = Sql(cast(Connection, connection), SqlServer())
     columns = (TableColumn("<id>", "int", False, False, True), TableColumn("body", "nvarchar", False, False, False))
-    structure = TableStructure(TableName("dbo", "a.b"), columns, ())
+    structure = TableStructure(ObjectName("dbo", "a.b"), columns, ())
     for _ in range(2):
         found = undo_tables.ensure_store(sql, "trash", structure, structure.kept_columns)
         assert found.parts == ("qmon_store", "trash_7")

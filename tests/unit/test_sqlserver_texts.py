@@ -11,7 +11,7 @@ from qmon.errors import QueryFailed
 from qmon.model.cost_budget import Budget
 from qmon.monitor.poll.runner import Runner
 from qmon.monitor.probes.probe_statements import ProbeStatement, StatementCache
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from tests.polled import Counting, Polls
 from tests.replayed import connection, said
 
@@ -56,7 +56,7 @@ def test_what_is_shown_for_a_while_changes_no_text_when_it_is_shown_no_more() ->
     watch.poll(20)
     texts = [
         {each.text for poll in watch.poll(5, focus)[2:] for each in poll}
-        for focus in (Focus(), Focus(rows_of="q0"), Focus(), Focus(rows_of="q0"))
+        for focus in (ReadScope(), ReadScope(rows_of="q0"), ReadScope(), ReadScope(rows_of="q0"))
     ]
     assert len(texts[0]) == len(texts[1]) == 1
     assert texts[0] != texts[1] == texts[2] == texts[3]

@@ -13,7 +13,7 @@ from qmon.engines.sql.queries import SqlFile
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.model.groups.conditions import ColumnRef
 from qmon.model.groups.group import Group
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.layout.table_facts import Column, TableFacts
 from qmon.monitor.probes.probe_names import probe_names_for
 from tests.tsql_rendered import forms_of, names_for
@@ -77,7 +77,7 @@ def test_every_list_has_the_last_error() -> None:
 
 
 def test_probes_know_the_type_of_a_message_in_a_second_table() -> None:
-    layout = Layout("q", "batch_split", TableName("dbo", "Meta"), id="Id", payload="Body")
+    layout = Layout("q", "batch_split", ObjectName("dbo", "Meta"), id="Id", payload="Body")
     found = probe_names_for(layout, TableFacts(1, data_table_id=2, payload=Column("Body", "image")))
     assert found["payload"] == Column("Body", "image")
     assert probe_names_for(layout, TableFacts(1))["payload"] == "Body"
@@ -100,7 +100,7 @@ def test_of_several_connections_of_a_session_the_one_used_last_has_its_statement
 
 @pytest.mark.parametrize("name", ["probe/group_messages", "probe/group_page"])
 def test_a_message_of_a_configured_group_is_read_by_its_type(name: str) -> None:
-    group = Group("g", TableName("dbo", "t"), "id", (), payload=ColumnRef("Body"), types=((("t", "Body"), "image"),))
+    group = Group("g", ObjectName("dbo", "t"), "id", (), payload=ColumnRef("Body"), types=((("t", "Body"), "image"),))
     query = queries.load_query("sqlserver", name, (16, 0))
     given = names_for(query) | dict.fromkeys(("payload", "error"), RowColumn(ColumnRef("Body"), group, "t"))
     text = queries.render(query, given, SqlServer()).text

@@ -9,7 +9,7 @@ import pytest
 
 from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, Index, SequenceRows, TableDetails, TableRow
 from qmon.monitor.catalog.newest_times import compare_with_clock
 from qmon.monitor.catalog.resolve import _Resolver
@@ -37,7 +37,7 @@ class Keeping(Driver):
 
 
 def layout(state: StateColumn) -> Layout:
-    return Layout("orders", "status", TableName("dbo", "Orders"), id="Id", state=state)
+    return Layout("orders", "status", ObjectName("dbo", "Orders"), id="Id", state=state)
 
 
 def details(type_name: str) -> TableDetails:

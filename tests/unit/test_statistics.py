@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.evidence import QueueEvidence
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.samples.usage_samples import StatisticsSample, UseSample
 from qmon.model.verdicts.server_verdicts import STATISTICS, ServerVerdictText
 from qmon.monitor.state.target_history import TargetHistory
@@ -65,7 +65,7 @@ def test_what_is_no_sign(sample: StatisticsSample | None) -> None:
 
 
 def test_an_installed_design_is_not_planned_by_statistics() -> None:
-    assert proof(STALE, replace(FIFO, routines=(("pop", TableName("public", "t_pop")),))) is None
+    assert proof(STALE, replace(FIFO, routines=(("pop", ObjectName("public", "t_pop")),))) is None
 
 
 def test_updated_too_often() -> None:

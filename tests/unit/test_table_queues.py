@@ -11,7 +11,7 @@ from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.libraries.library_catalog import all_libraries
 from qmon.libraries.recognition import Columns, find_table_queues
 from qmon.model.groups.group import Group
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.layout.time_zones import UTC_ZONE, Zone
 from qmon.model.operation_records import OperationKind, Side
@@ -22,7 +22,7 @@ from qmon.monitor.catalog.column_zones import require_due_zone, with_zones
 from qmon.monitor.catalog.predicate import parse_index_condition
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.monitor.state.target_history import TargetHistory
 from qmon.operate.plan.allowed_actions import NotAllowed, why_not_allowed
 from tests.replayed import Driver, Idle, connection, emptied, full
@@ -140,7 +140,7 @@ def test_tables_of_one_name_are_called_after_their_schema_too() -> None:
 
 def test_a_table_may_be_called_anything() -> None:
     (queue,) = found(**{"[a]]b].[c d]": NSERVICEBUS})
-    assert queue.table == TableName("dbo", "[a]]b].[c d]")
+    assert queue.table == ObjectName("dbo", "[a]]b].[c d]")
 
 
 def test_the_lease_transport_of_rebus_keeps_what_is_worked_on() -> None:
@@ -174,7 +174,7 @@ def test_typed_rows_reach_the_figures(row: Any) -> None:
     history, views = TargetHistory(), []
     for poll in range(1, 7):
         driver.poll = poll
-        views.append(history.record_snapshot(collector.collect(poll, 1.0, Focus(rows_of=queues[poll % 3].queue))))
+        views.append(history.record_snapshot(collector.collect(poll, 1.0, ReadScope(rows_of=queues[poll % 3].queue))))
     assert [f for view in views for f in view.failures] == []
     assert [f for view in views for queue in view.queues for f in queue.failures] == []
     assert {"probe/head", "probe/head_due", "probe/depth", "probe/locks"} <= set(driver.asked)

@@ -193,7 +193,7 @@ def test_the_verdict_and_the_forecast_tell_of_the_leak() -> None:
         + "; "
     )
     assert has(verdict.proof, TrendText.EACH_TAKES, now="2.5 s", before="50 ms")
-    forecast = Forecast(Trend.DRAINING, 900.0, 10.0, -4.0, "drains in 15 m").with_hourly_rise(rise)
+    forecast = Forecast(Trend.DRAINING, 900.0, 10.0, -4.0, "drains in 15 m").or_growth_of_last_hour(rise)
     assert (forecast.trend, forecast.text) == (Trend.GROWING, ForecastText.GROWING.render(rate="1.5"))
 
 

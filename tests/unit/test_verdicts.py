@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.figure import Figure, Severity
-from qmon.model.layout.layout import GroupPart, Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName, SharedTableQueue
 from qmon.model.operation_records import OperationText, Side
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts import RuleInput, judge_queue
@@ -35,8 +35,8 @@ def test_stuck_is_said_at_once_with_its_number() -> None:
 
 
 def test_where_messages_say_themselves_how_long_they_may_take_stuck_names_no_time() -> None:
-    part = GroupPart("pg-boss", "mails", own_timeout=True)
-    layout = Layout("pg-boss/mails", "pg-boss", TableName("s", "job"), id="id", part=part)
+    part = SharedTableQueue("pg-boss", "mails", own_timeout=True)
+    layout = Layout("pg-boss/mails", "pg-boss", ObjectName("s", "job"), id="id", part=part)
     proof = after(replace(FINE, stuck=Figure(7), layout=layout), 0)[1]
     assert proof == FlowText.LATE.render(count="7", longer=FlowText.LATE_BY_OWN_TIMEOUT)
     layout = replace(layout, part=replace(part, own_timeout=False))

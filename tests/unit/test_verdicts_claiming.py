@@ -8,19 +8,19 @@ import pytest
 
 from qmon.model.figure import Figure
 from qmon.model.formatting import count_text
-from qmon.model.layout.layout import Clients, Layout, TableName
+from qmon.model.layout.layout import ClientPatterns, Layout, ObjectName
 from qmon.model.operation_records import Side
-from qmon.model.samples.client_samples import ClientSample
+from qmon.model.samples.client_samples import ProgramSessionSample
 from qmon.model.samples.polled_samples import PauseSample, ServerSample
 from qmon.model.sessions.clients import (
     ClientsSeen,
     SessionIndex,
-    count_clients,
     identification_for,
     is_client,
-    is_waiting,
-    quiet_seconds,
-    statement_names,
+    is_idle_or_waiting,
+    seconds_since_last_statement,
+    statement_words,
+    summarize_clients,
 )
 from qmon.model.snapshot import Snapshot
 from qmon.model.verdicts import RuleInput, judge_queue
@@ -31,11 +31,11 @@ from tests.unit.rule_inputs import FINE
 LAYOUT = Layout(
     "mails",
     "status",
-    TableName("dbo", "mails"),
-    routines=(("push", TableName("dbo", "mails_push")), ("pop", TableName("dbo", "mails_pop"))),
+    ObjectName("dbo", "mails"),
+    routines=(("push", ObjectName("dbo", "mails_push")), ("pop", ObjectName("dbo", "mails_pop"))),
 )
-PLAIN = Layout("mails", "status", TableName("dbo", "mails"))
-IDLE = ClientSample(71, 5.0, "mailer-1", "app", "idle", 45.0, 45.0, "Client", "SELECT * FROM dbo.mails_pop()")
+PLAIN = Layout("mails", "status", ObjectName("dbo", "mails"))
+IDLE = ProgramSessionSample(71, 5.0, "mailer-1", "app", "idle", 45.0, 45.0, "Client", "SELECT * FROM dbo.mails_pop()")
 
 
 def signs(consumers: ClientsSeen | None, **more: object) -> RuleInput:
@@ -61,7 +61,9 @@ def test_nobody_is_connected() -> None:
         gone=FlowText.LAST_LEFT.render(age="40 s"),
     )
     assert said(signs(nobody), 9.9)[0] == "cannot tell"
-    pattern = signs(ClientsSeen(0, 0, "pattern"), layout=replace(LAYOUT, consumers=Clients(application="mailer-*")))
+    pattern = signs(
+        ClientsSeen(0, 0, "pattern"), layout=replace(LAYOUT, consumers=ClientPatterns(application="mailer-*"))
+    )
     assert said(pattern)[1] == FlowText.READY_BUT.render(
         ready=31,
         why=FlowText.NO_SESSION.render(consumer=FlowText.IN_SETTING.render(setting="application mailer-*")),
@@ -99,10 +101,10 @@ def test_pops_that_are_counted_late_do_not_speak_for_sessions_that_are_idle() ->
 def test_all_must_be_idle_and_the_one_that_worked_last_says_for_how_long() -> None:
     busy = replace(IDLE, session=72, state="active", quiet_s=0.1)
     short = replace(IDLE, session=73, quiet_s=2.0)
-    assert quiet_seconds([IDLE, short], {IDLE.key, short.key}) == 2.0
-    assert quiet_seconds([IDLE, short, busy], {IDLE.key}) == 45.0
-    assert quiet_seconds([IDLE, busy], {IDLE.key, busy.key}) is None
-    assert quiet_seconds([IDLE], set()) is None
+    assert seconds_since_last_statement([IDLE, short], {IDLE.key, short.key}) == 2.0
+    assert seconds_since_last_statement([IDLE, short, busy], {IDLE.key}) == 45.0
+    assert seconds_since_last_statement([IDLE, busy], {IDLE.key, busy.key}) is None
+    assert seconds_since_last_statement([IDLE], set()) is None
 
 
 @pytest.mark.parametrize(
@@ -176,7 +178,9 @@ def test_by_what_they_do_with_the_table(statement: str, consumer: bool, producer
 
 def test_patterns_decide_where_there_are_some() -> None:
     layout = replace(
-        LAYOUT, consumers=Clients(application="mailer-*", login="app"), producers=Clients(procedure="mails_pu?h")
+        LAYOUT,
+        consumers=ClientPatterns(application="mailer-*", login="app"),
+        producers=ClientPatterns(procedure="mails_pu?h"),
     )
     assert is_client(replace(IDLE, statement=""), layout, Side.CONSUMERS)
     assert not is_client(replace(IDLE, login="root"), layout, Side.CONSUMERS)
@@ -186,19 +190,19 @@ def test_patterns_decide_where_there_are_some() -> None:
 
 
 def test_odd_names_are_read_as_they_are_quoted() -> None:
-    assert "[a]b].c d".lower() in statement_names('x FROM "[a]b]"."c d"') or statement_names(
+    assert "[a]b].c d".lower() in statement_words('x FROM "[a]b]"."c d"') or statement_words(
         'x FROM "[a]b]"."c d"'
     ) >= {"c d"}
-    assert statement_names("EXEC [a]]b].[c d]") >= {"a]b.c d", "c d"}
+    assert statement_words("EXEC [a]]b].[c d]") >= {"a]b.c d", "c d"}
 
 
 def test_who_waits() -> None:
     busy = replace(IDLE, session=72, state="active", wait_kind="", quiet_s=1.0)
     locked = replace(busy, session=73, wait_kind="Lock", quiet_s=9.0)
-    assert [is_waiting(each) for each in (IDLE, busy, locked)] == [True, False, True]
+    assert [is_idle_or_waiting(each) for each in (IDLE, busy, locked)] == [True, False, True]
     members = {IDLE.key, busy.key, locked.key}
-    assert count_clients([IDLE, busy, locked], members) == (3, 2, IDLE)
-    assert count_clients([busy], members) == (1, 0, busy)
+    assert summarize_clients([IDLE, busy, locked], members) == (3, 2, IDLE)
+    assert summarize_clients([busy], members) == (1, 0, busy)
 
 
 @pytest.mark.parametrize(("sees", "connected"), [(True, 1), (False, None)])
@@ -208,5 +212,5 @@ def test_where_sessions_cannot_be_seen_nobody_knows_who_is_connected(sees: bool,
     track, sessions = ClientsTrack(Side.CONSUMERS), SessionIndex((IDLE,))
     found = track.record_poll(snapshot, LAYOUT, sessions)
     assert (None if found is None else found.connected) == connected
-    by_name = track.record_poll(snapshot, replace(LAYOUT, consumers=Clients(application="mailer-*")), sessions)
+    by_name = track.record_poll(snapshot, replace(LAYOUT, consumers=ClientPatterns(application="mailer-*")), sessions)
     assert by_name is not None and by_name.connected == 1, "every role sees application names"

@@ -10,7 +10,7 @@ import pytest
 from qmon.model.alerts.alert_rules import AlertRule, evaluate_rule
 from qmon.model.counts import TableCount
 from qmon.model.figure import Figure, Severity
-from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, Ring, StateColumn
 from qmon.model.operation_records import Side
 from qmon.model.reasons import Reason
 from qmon.model.samples.polled_samples import (
@@ -29,11 +29,11 @@ from qmon.monitor.state.sample_figures import FigureText
 from qmon.monitor.state.target_history import TargetHistory
 from tests.unit.rule_inputs import FINE
 
-T = TableName("public", "t")
+T = ObjectName("public", "t")
 STATUS = Layout("q", "status", T, id="id", state=StateColumn("st", 1, 2), started_at="at", timeout_s=300.0)
 UNTIMED = replace(STATUS, started_at=None)
 FIFO = Layout("q", "fifo", T, id="id", timeout_s=300.0)
-RING = Layout("q", "ring", T, ring=Ring(100, TableName("p", "a"), TableName("p", "b")))
+RING = Layout("q", "ring", T, ring=Ring(100, ObjectName("p", "a"), ObjectName("p", "b")))
 NO_INDEX = "no index leads to the rows in progress"
 
 

@@ -9,7 +9,7 @@ import pytest
 from qmon.model.evidence import Crashes, DoubleDelivery, QueueEvidence, Repeated, RingLoss
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import OwnerColumn
-from qmon.model.samples.client_samples import ClientSample
+from qmon.model.samples.client_samples import ProgramSessionSample
 from qmon.model.samples.message_samples import DrawerSample, MessageDiagnostics, SweepSample, TriedSample
 from qmon.model.samples.polled_samples import HeadSample, HeldSample, WriterSample
 from qmon.model.sessions.owners import OwnerText, count_owners
@@ -222,7 +222,7 @@ def test_marks_that_change_while_the_head_stays_are_failures() -> None:
 
 
 def hands(
-    track: DoubleDeliveryTrack, at: float, whose: str, age_s: float, *clients: ClientSample
+    track: DoubleDeliveryTrack, at: float, whose: str, age_s: float, *clients: ProgramSessionSample
 ) -> tuple[DoubleDelivery, ...]:
     diagnostics = MessageDiagnostics(owners=(owner("7", "alive", age_s, whose),))
     return track.record_poll(replace(POLL, sampled_at=at, clients=clients), LAYOUT, diagnostics)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.model.rates.flow import Flow
 from qmon.model.reasons import Reason
 from qmon.model.samples.horizon_samples import HorizonSample
@@ -24,7 +24,7 @@ from qmon.monitor.state.rates.standing_counters import StandingCounters
 from tests.wordings import has
 
 GRANT = "GRANT VIEW SERVER STATE TO [me]"
-FIFO = Layout("f", "fifo", TableName("p", "f"), id="id")
+FIFO = Layout("f", "fifo", ObjectName("p", "f"), id="id")
 STATUS = replace(FIFO, queue="s", design="status", state=StateColumn("st", 1, 2))
 COUNTERS = CounterSample(1, 100, 50, 40, 0, 10, 0, 190, 0, 0, 8192)
 

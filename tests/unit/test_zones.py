@@ -14,7 +14,7 @@ from qmon.engines.sql import queries
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.errors import BadInput
 from qmon.model.layout import table_facts as facts
-from qmon.model.layout.layout import Layout, LayoutSource, OwnerColumn, StateColumn, Write
+from qmon.model.layout.layout import Layout, LayoutSource, OwnerColumn, RequeueWrite, StateColumn
 from qmon.model.layout.layout_io import LayoutText, layout_from_dict, layout_to_dict
 from qmon.model.layout.time_zones import LOCAL_ZONE, NUMBER_ZONES, UNKNOWN_ZONE, UTC_ZONE, TimeColumn, Zone, load_zone
 from qmon.model.operation_records import Choice, OwnerState
@@ -137,7 +137,7 @@ def test_requeue_by_age_is_refused_where_no_age_is_known() -> None:
 
 def test_the_time_now_is_not_written_where_it_would_be_wrong() -> None:
     structure = TableStructure(TABLE.name, (TableColumn("Done", "datetime2(27,7)", False, False, False),), ())
-    made = Transition("dead", "S", 3, (Write("dead", "Done", "now"),), frozenset({"Done"}), structure)
+    made = Transition("dead", "S", 3, (RequeueWrite("dead", "Done", "now"),), frozenset({"Done"}), structure)
     not_utc = TransitionText.NOT_UTC.render(state="dead", column="Done")
     assert _why_wrong_clock(layout(times="local"), made) == not_utc
     assert _why_wrong_clock(layout(zones=(("Done", UNKNOWN_ZONE),)), made) == not_utc

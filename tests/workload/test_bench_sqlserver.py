@@ -20,7 +20,7 @@ from qmon.workload.bench.bench_results import BenchResults, ServerCounts
 from qmon.workload.bench.bench_site import SiteText, check_version
 from qmon.workload.bench.dequeue_part import measure_dequeue
 from qmon.workload.bench.load_sessions import SLICE_S
-from qmon.workload.bench.loops import found_type_statement, make_loops
+from qmon.workload.bench.loops import make_loops, pop_result_type_file
 from qmon.workload.bench.run_bench import read_conditions
 from tests.replayed import BIG, Row, emptied, full
 from tests.wordings import pattern
@@ -89,7 +89,7 @@ def test_the_loops_call_what_a_design_has_and_take_what_it_returns(design: str, 
             columns = procedure(design, verb, version[0]).columns
             assert re.findall(r"^    (\w+) +\S", made, re.MULTILINE) == list(columns)
             assert ("[varbinary](max)" in made) == layout.traits.binary
-            assert found_type_statement(ENGINE, version, layout, verb) in {"found", "found_attempt", "found_title"}
+            assert pop_result_type_file(ENGINE, version, layout, verb) in {"found", "found_attempt", "found_title"}
     assert seen >= 2
 
 
@@ -139,7 +139,7 @@ def test_typed_rows_become_a_report(
     assert found.errors == 8
     assert found.last_error.startswith("Transaction was chosen")
     assert found.pop is not None
-    assert found.pop.p50_ms == pytest.approx(histogram.bucket_start(60.5) / 1000, rel=0.1)
+    assert found.pop.p50_ms == pytest.approx(histogram.bucket_start_us(60.5) / 1000, rel=0.1)
     assert found.complete is None
     assert (found.hot_share, found.vacuums) == (None, None)
     counted = found.server

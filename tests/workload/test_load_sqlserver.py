@@ -15,7 +15,7 @@ from qmon.engines.sql import queries
 from qmon.model.layout.designs import TRAITS
 from qmon.operate.install.object_names import table_name
 from qmon.workload.consumer import Consumer
-from qmon.workload.counter_slots import CounterField, Slots
+from qmon.workload.counter_slots import CounterField, CounterSlots
 from qmon.workload.keeper import Keeper
 from qmon.workload.member_thread import Worker
 from qmon.workload.producer import Producer
@@ -95,7 +95,7 @@ def worked(
     """Run one round of a worker over this driver. Return its counts."""
     role: MemberRole = "producer" if kind is Producer else "consumer" if kind is Consumer else "keeper"
     member = replace(MemberSpec("orders", role, "load", 0, idle_s=0.0, every_s=0.0), **settings)  # type: ignore[arg-type]
-    slots, stop = Slots(1), threading.Event()
+    slots, stop = CounterSlots(1), threading.Event()
     try:
         slot = slots.open_slot(0)
         worker = kind(TARGET, driver.layout, member, slot, stop)

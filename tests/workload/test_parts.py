@@ -13,9 +13,9 @@ from qmon import system
 from qmon.engines.base import Target
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput
-from qmon.model.layout.layout import Layout, LayoutSource, TableName
+from qmon.model.layout.layout import Layout, LayoutSource, ObjectName
 from qmon.workload.committed_counts import CommittedCounts, CountText, Totals
-from qmon.workload.counter_slots import CounterField, Slots
+from qmon.workload.counter_slots import CounterField, CounterSlots
 from qmon.workload.load_driver import Load, LoadText
 from qmon.workload.load_plan import LoadPlanText, PlannedFault, QueueLoad, processes_for, slots_needed
 from qmon.workload.member_thread import MAX_DEBT_S, Pacer
@@ -29,8 +29,8 @@ TARGET = Target("t", "postgres", {"Server": "nowhere"}, password=Secret("hush"))
 
 
 def layout(queue: str, design: str = "status", *, installed: bool = True) -> Layout:
-    routines = tuple((verb, TableName("s", f"{queue}_{verb}")) for verb in ("pop", "push")) if installed else ()
-    return Layout(queue, design, TableName("s", queue), id="id", routines=routines, source=LayoutSource.REGISTRY)
+    routines = tuple((verb, ObjectName("s", f"{queue}_{verb}")) for verb in ("pop", "push")) if installed else ()
+    return Layout(queue, design, ObjectName("s", queue), id="id", routines=routines, source=LayoutSource.REGISTRY)
 
 
 @given(st.lists(st.floats(0.0001, 0.4), min_size=50, max_size=200), st.floats(1, 500), st.integers(1, 20))
@@ -60,7 +60,7 @@ def test_a_pacer_does_not_catch_up_with_a_long_pause() -> None:
 
 @needs.posix
 def test_counters_are_shared_and_outlive_a_process_that_is_killed() -> None:
-    slots = Slots(3)
+    slots = CounterSlots(3)
     script = (
         "import os, signal, sys; from qmon.workload.counter_slots import *\n"
         "slot = Slots(3, int(sys.argv[1])).open_slot(1)\n"

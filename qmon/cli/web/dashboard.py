@@ -22,7 +22,7 @@ from typing import Any, Final, cast
 from urllib.parse import parse_qsl, quote, unquote
 
 from qmon import files
-from qmon.cli.web.page import HEADERS, dashboard_page, packet_for, page_files, target_list, terminal_size
+from qmon.cli.web.page import HEADERS, clamp_terminal_size, dashboard_page, driver_packet_for, page_files, target_list
 from qmon.errors import BadInput
 from qmon.metrics.access import generate_login
 from qmon.metrics.connections import ClientConnection
@@ -90,7 +90,7 @@ class WebDashboard:
         self._viewers = 0
         self._source = MetricsServer("127.0.0.1:0", [], users, streams=streams)
         try:
-            self._server = GuardedServer("--web", listen, guard, self._answer, allows_links=True)
+            self._server = GuardedServer("--web", listen, guard, self._answer, allows_cross_site_links=True)
         except BadInput:
             self._source.close()
             raise
@@ -190,7 +190,7 @@ class WebDashboard:
 
     async def _start_process(self, name: str, query: str) -> Process:
         """Start a viewer's process. It gets only two numbers from the request: the size of the terminal."""
-        size = terminal_size(dict(parse_qsl(query))) or {"width": 80, "height": 24}
+        size = clamp_terminal_size(dict(parse_qsl(query))) or {"width": 80, "height": 24}
         environment = {
             key: value
             for key, value in environment_without_secrets(os.environ).items()
@@ -236,7 +236,7 @@ async def _take_input(process: Process, socket: web.WebSocketResponse) -> None:
         async for message in socket:
             if message.type is not WSMsgType.TEXT:  # the page only sends text
                 break
-            if packet := packet_for(message.data):
+            if packet := driver_packet_for(message.data):
                 stdin.write(packet)
                 async with asyncio.timeout(WRITE_S):
                     await stdin.drain()

@@ -75,13 +75,13 @@ def target_list(targets: Sequence[str]) -> bytes:
     return f"{_HEAD}<style>{_STYLE}</style></head><body><ul>{''.join(links)}</ul></body></html>\n".encode()
 
 
-def packet_for(message: str) -> bytes:
+def driver_packet_for(message: str) -> bytes:
     """Return the packet of Textual's web driver for a message of the page. Empty for other or invalid messages."""
     try:
         kind, *values = json.loads(message)
         if kind == "stdin":
             return _packet(b"D", values[0].encode("utf-8", "replace"))
-        if kind == "resize" and (size := terminal_size(values[0])):
+        if kind == "resize" and (size := clamp_terminal_size(values[0])):
             return _packet(b"M", json.dumps({"type": "resize"} | size).encode())
         if kind in ("focus", "blur"):
             return _packet(b"M", json.dumps({"type": kind}).encode())
@@ -90,7 +90,7 @@ def packet_for(message: str) -> bytes:
     return b""
 
 
-def terminal_size(values: Mapping[str, Any]) -> dict[str, int]:
+def clamp_terminal_size(values: Mapping[str, Any]) -> dict[str, int]:
     """Return ``width`` and ``height`` in cells, within the limits. Empty if one of the values is not a number."""
     try:
         return {side: min(most, max(1, int(values[side]))) for side, most in _MAX_SIZE.items()}

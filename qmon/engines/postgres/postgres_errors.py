@@ -103,7 +103,7 @@ def _database_rights(sql: str) -> tuple[str, ...]:
 
 
 def _schema_rights(object_name: str, sql: str) -> tuple[str, ...]:
-    schema = rf"{_spelling_pattern(object_name)}\s*\."
+    schema = rf"{_bare_name_pattern(object_name)}\s*\."
     made = rf"{_CREATED}{_IN_A_SCHEMA}(?:IF\s+NOT\s+EXISTS\s+)?{schema}"
     indexed = rf"CREATE\s+(?:UNIQUE\s+)?INDEX\b[^;]*?\bON\s+{_ONLY}{schema}"
     return ("USAGE", "CREATE") if re.search(f"{made}|{indexed}", sql, re.I) else ("USAGE",)
@@ -112,7 +112,7 @@ def _schema_rights(object_name: str, sql: str) -> tuple[str, ...]:
 def _sequence_rights(object_name: str, sql: str) -> tuple[str, ...]:
     if re.search(r"\bsetval\s*\(", sql, re.I):
         return ("UPDATE",)
-    if re.search(rf"\b(?:FROM|JOIN)\s+{_name_pattern(object_name)}", sql, re.I) or not re.search(
+    if re.search(rf"\b(?:FROM|JOIN)\s+{_qualified_name_pattern(object_name)}", sql, re.I) or not re.search(
         r"nextval|INSERT\s+INTO", sql, re.I
     ):
         return ("SELECT",)
@@ -120,7 +120,7 @@ def _sequence_rights(object_name: str, sql: str) -> tuple[str, ...]:
 
 
 def _table_rights(object_name: str, sql: str) -> tuple[str, ...]:
-    name = _name_pattern(object_name)
+    name = _qualified_name_pattern(object_name)
     needed = {
         right for use, rights in _TABLE_USES if re.search(use.replace("{name}", name), sql, re.I) for right in rights
     }
@@ -136,16 +136,16 @@ def _calls_function(sql: str) -> bool:
 
 def _qualified_name(object_name: str, sql: str) -> str:
     """Return the name with its schema, if the statement contains it."""
-    before = re.findall(rf'("[^"]+"|[\w$]+)\s*\.\s*{_spelling_pattern(object_name)}', sql, re.I)
+    before = re.findall(rf'("[^"]+"|[\w$]+)\s*\.\s*{_bare_name_pattern(object_name)}', sql, re.I)
     schemas = {quote_name(each.strip('"')) for each in before}
     return f"{schemas.pop()}.{quote_name(object_name)}" if len(schemas) == 1 else quote_name(object_name)
 
 
-def _name_pattern(object_name: str) -> str:
-    return rf'(?:(?:"[^"]+"|[\w$]+)\s*\.\s*)?{_spelling_pattern(object_name)}'
+def _qualified_name_pattern(object_name: str) -> str:
+    return rf'(?:(?:"[^"]+"|[\w$]+)\s*\.\s*)?{_bare_name_pattern(object_name)}'
 
 
-def _spelling_pattern(object_name: str) -> str:
+def _bare_name_pattern(object_name: str) -> str:
     """Return a pattern for the name with or without quotes."""
     bare = object_name.strip('"')
     return rf'(?:"{re.escape(bare)}"|\b{re.escape(bare)}\b(?!"))'
@@ -197,10 +197,10 @@ _DENIED: Final = re.compile(rf"permission denied for ({'|'.join(OBJECT_KINDS)}) 
 
 _NO_TEMPORARY: Final = re.compile(r'permission denied to create temporary tables in database "(.+)"')
 
-_MakeError = Callable[[re.Match[str], str, Target], QmonError]
+_ErrorFactory = Callable[[re.Match[str], str, Target], QmonError]
 
 
-def _unreachable_error(text: PostgresErrorText, *, retryable: bool) -> _MakeError:
+def _connection_error_factory(text: PostgresErrorText, *, retryable: bool) -> _ErrorFactory:
     """Return a function that renders ``text`` with the named groups of its pattern and, if needed, ``where``."""
 
     def make(found: re.Match[str], where: str, target: Target) -> QmonError:
@@ -210,12 +210,12 @@ def _unreachable_error(text: PostgresErrorText, *, retryable: bool) -> _MakeErro
     return make
 
 
-def _retryable_error(text: PostgresErrorText) -> _MakeError:
-    return _unreachable_error(text, retryable=True)
+def _retryable_error(text: PostgresErrorText) -> _ErrorFactory:
+    return _connection_error_factory(text, retryable=True)
 
 
-def _permanent_error(text: PostgresErrorText) -> _MakeError:
-    return _unreachable_error(text, retryable=False)
+def _permanent_error(text: PostgresErrorText) -> _ErrorFactory:
+    return _connection_error_factory(text, retryable=False)
 
 
 def _wrong_password_error(found: re.Match[str], where: str, target: Target) -> QmonError:
@@ -234,7 +234,7 @@ def _no_password_error(found: re.Match[str], where: str, target: Target) -> Qmon
     )
 
 
-def _closed_database_error(found: re.Match[str], where: str, target: Target) -> QmonError:
+def _no_connect_right_error(found: re.Match[str], where: str, target: Target) -> QmonError:
     grant = grant_for("database", found[1], lookup_keyword(target.parameters, "UID", "Username") or "the_role", "")
     return ConnectionFailed(PostgresErrorText.DATABASE_CLOSED.render(database=found[1], grant=grant), retryable=False)
 
@@ -242,7 +242,7 @@ def _closed_database_error(found: re.Match[str], where: str, target: Target) -> 
 NO_SEARCH_PATH: Final = PostgresErrorText.NO_SEARCH_PATH
 
 
-_CONNECTING_ERRORS: Final[tuple[tuple[str, _MakeError], ...]] = (
+_CONNECTING_ERRORS: Final[tuple[tuple[str, _ErrorFactory], ...]] = (
     (r"no password supplied", _no_password_error),
     (r'password authentication failed for user ("[^"]*")', _wrong_password_error),
     (r'role (?P<role>"[^"]*") does not exist', _permanent_error(PostgresErrorText.NO_ROLE)),
@@ -251,7 +251,7 @@ _CONNECTING_ERRORS: Final[tuple[tuple[str, _MakeError], ...]] = (
         _permanent_error(PostgresErrorText.ROLE_CANNOT_LOG_IN),
     ),
     (r'database (?P<database>"[^"]*") does not exist', _permanent_error(PostgresErrorText.NO_DATABASE)),
-    (r'permission denied for database ("[^"]*")', _closed_database_error),
+    (r'permission denied for database ("[^"]*")', _no_connect_right_error),
     (
         r"(?P<text>no pg_hba\.conf entry for .*|pg_hba\.conf rejects connection for .*)$",
         _permanent_error(PostgresErrorText.ACCESS_RULES),
@@ -313,7 +313,7 @@ def connecting_error(fault: DriverFault, target: Target) -> QmonError:
 
 def _classify_connecting(fault: DriverFault, target: Target) -> QmonError:
     if fault.sqlstate in ("IM002", "IM003", "IM004") or "Can't open lib" in fault.text:
-        return _missing_driver_error(fault, target)
+        return _driver_or_dsn_error(fault, target)
     address = _SERVER_ADDRESS.search(fault.text)
     where: str = PostgresErrorText.THE_SERVER
     if address is not None:
@@ -329,7 +329,7 @@ def _classify_connecting(fault: DriverFault, target: Target) -> QmonError:
     return ConnectionFailed(PostgresErrorText.CANNOT_BE_USED.render(where=where, text=words))
 
 
-def _missing_driver_error(fault: DriverFault, target: Target) -> QmonError:
+def _driver_or_dsn_error(fault: DriverFault, target: Target) -> QmonError:
     if (driver := lookup_keyword(target.parameters, "Driver")) is not None:
         from qmon.engines import odbc
 

@@ -222,7 +222,7 @@ def hanging_error(target: Target) -> QmonError:
 def _classify_connecting(fault: DriverFault, target: Target, numbers: frozenset[int]) -> QmonError:
     server = lookup_keyword(target.parameters, "Server", "Address") or SqlServerErrorText.THE_SERVER
     text = fault.text
-    missing = _missing_driver_error(fault, target)
+    missing = _driver_or_dsn_error(fault, target)
     if missing is not None:
         return missing
     if refused := _permanent_refusal(fault, target, numbers):
@@ -281,7 +281,7 @@ def _permanent_refusal(fault: DriverFault, target: Target, numbers: frozenset[in
     return None
 
 
-def _missing_driver_error(fault: DriverFault, target: Target) -> QmonError | None:
+def _driver_or_dsn_error(fault: DriverFault, target: Target) -> QmonError | None:
     if fault.sqlstate not in ("IM002", "IM003", "IM004") and "Can't open lib" not in fault.text:
         return None
     if (driver := lookup_keyword(target.parameters, "Driver")) is not None:

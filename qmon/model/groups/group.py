@@ -20,7 +20,15 @@ from qmon.model.groups.conditions import (
     columns_read,
     table_column,
 )
-from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, GroupPart, Layout, LayoutSource, StateValue, TableName, Write
+from qmon.model.layout.layout import (
+    DEFAULT_TIMEOUT_S,
+    Layout,
+    LayoutSource,
+    ObjectName,
+    RequeueWrite,
+    SharedTableQueue,
+    StateValue,
+)
 from qmon.model.layout.table_facts import ListPath
 from qmon.model.layout.time_zones import NUMBER_ZONES, UTC_ZONE, Zone
 
@@ -72,7 +80,7 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class StepTable:
     """The table in which a library records pushes, pops and ends of messages.
 
     Attributes:
@@ -132,7 +140,7 @@ class GroupWrites:
         text: the group as JSON, in the form of ``qmon.toml``.
     """
 
-    ready: tuple[Write, ...] = ()
+    ready: tuple[RequeueWrite, ...] = ()
     purge: bool = False
     text: str = ""
 
@@ -160,7 +168,7 @@ class Group:
     """
 
     name: str
-    table: TableName
+    table: ObjectName
     id: str
     states: tuple[State, ...]
     queue: ColumnRef | None = None
@@ -170,7 +178,7 @@ class Group:
     attempts: ColumnRef | None = None
     payload: ColumnRef | None = None
     error: ColumnRef | None = None
-    steps: tuple[Steps, ...] = ()
+    steps: tuple[StepTable, ...] = ()
     workers: Workers | None = None
     counters: bool = False
     where: Condition | None = None
@@ -241,7 +249,7 @@ class Group:
         """Return the layout of the queue with this value. ``None`` returns the layout of the whole table."""
         kinds = tuple(dict.fromkeys(state.kind for state in self.states))
         own = not self.library or self.source is LayoutSource.CONFIGURATION
-        part = GroupPart(
+        part = SharedTableQueue(
             self.name,
             value,
             self.library,

@@ -30,8 +30,8 @@ from qmon.model.groups.conditions import (
     Shift,
     Timed,
 )
-from qmon.model.groups.group import STATE_KINDS, Blocker, Group, GroupWrites, State, StateKind, Step, Steps, Workers
-from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, LayoutSource, StateValue, TableName
+from qmon.model.groups.group import STATE_KINDS, Blocker, Group, GroupWrites, State, StateKind, Step, StepTable, Workers
+from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, LayoutSource, ObjectName, StateValue
 from qmon.model.layout.layout_io import check_distinct_values, parse_times
 from qmon.model.layout.requeue_options import parse_ready_writes
 from qmon.model.layout.time_zones import NUMBER_ZONES
@@ -71,7 +71,7 @@ _TEST_NAMES: Final = ("null", "not", "past", "future", "below", "at_least", "plu
 
 
 def group_from_dict(
-    raw: Mapping[str, object], table: TableName, *, where: str, source: LayoutSource = LayoutSource.CONFIGURATION
+    raw: Mapping[str, object], table: ObjectName, *, where: str, source: LayoutSource = LayoutSource.CONFIGURATION
 ) -> Group:
     """Read a group. ``table``: the group's table with the schema, which the caller has read from the key ``table``.
 
@@ -162,7 +162,7 @@ def _parse_blocker(keys: Keys, values: Values) -> Blocker:
     return keys.record(Blocker, _readers(values), name=name)
 
 
-def _parse_steps(keys: Keys) -> Steps:
+def _parse_steps(keys: Keys) -> StepTable:
     rows: list[tuple[Step, Condition | None]] = []
     for step in _STEPS:
         if keys.raw.get(step) is True:
@@ -172,7 +172,7 @@ def _parse_steps(keys: Keys) -> Steps:
             rows.append((step, condition))
     if not rows:
         raise BadInput(GroupText.NEEDS_STEP.render(where=keys.where, steps=" or ".join(_STEPS)))
-    steps = keys.record(Steps, _readers(NO_VALUES), steps=tuple(rows))
+    steps = keys.record(StepTable, _readers(NO_VALUES), steps=tuple(rows))
     if (steps.id is None) == (steps.at is None):
         raise BadInput(GroupText.NEEDS_ID_OR_TIME.render(where=keys.where))
     if steps.at is not None and (steps.queue is None or not steps.queue.is_plain):

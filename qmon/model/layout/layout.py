@@ -27,7 +27,7 @@ class LayoutSource(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class TableName:
+class ObjectName:
     """A table name as on the server, unquoted. ``schema`` is empty only if the user gave no schema."""
 
     schema: str
@@ -72,7 +72,7 @@ class StateColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class SortColumn:
     """A column that pops sort by."""
 
     column: str
@@ -80,7 +80,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class RequeueWrite:
     """The value that a requeue writes into one column of a message that becomes ready or dead.
 
     ``what`` is one of these words. ``null``: NULL. ``now``: the server's current time, in a number column as seconds
@@ -119,29 +119,29 @@ class Ring:
     """
 
     size: int
-    push_sequence: TableName
-    pop_sequence: TableName
+    push_sequence: ObjectName
+    pop_sequence: ObjectName
     slot: str = "slot"
     turn: str | None = "turn"
     message_id: str = "message_id"
     reference_count: str = "reference_count"
-    subscribers: tuple[TableName, ...] = ()
+    subscribers: tuple[ObjectName, ...] = ()
     unread: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Switch:
+class PauseSwitch:
     """The objects from which the push and pop routines of an installed design read the end of a pause.
 
     On PostgreSQL, each side has a sequence. On SQL Server, both sides have the same table.
     """
 
-    producers: TableName
-    consumers: TableName
+    producers: ObjectName
+    consumers: ObjectName
 
 
 @dataclass(frozen=True, slots=True)
-class Clients:
+class ClientPatterns:
     """Patterns (``*``, ``?``) that identify producers or consumers by application name, login or called procedure."""
 
     application: str | None = None
@@ -150,7 +150,7 @@ class Clients:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupPart:
+class SharedTableQueue:
     """One queue of a group (``model.groups``), identified by its value in the column with the queue.
 
     Attributes:
@@ -204,7 +204,7 @@ class Layout:
 
     queue: str
     design: str
-    table: TableName
+    table: ObjectName
     id: str | None = None
     state: StateColumn | None = None
     started_at: str | None = None
@@ -215,8 +215,8 @@ class Layout:
     priority: str | None = None
     payload: str | None = None
     error: str | None = None
-    sequence: TableName | None = None
-    data_table: TableName | None = None
+    sequence: ObjectName | None = None
+    data_table: ObjectName | None = None
     data_id: str | None = None
     key: tuple[str, ...] = ()
     ring: Ring | None = None
@@ -224,20 +224,20 @@ class Layout:
     zones: tuple[tuple[str, Zone], ...] = ()
     timeout_s: float = DEFAULT_TIMEOUT_S
     max_attempts: int | str | None = None
-    order: tuple[Order, ...] = ()
-    writes: tuple[Write, ...] = ()
+    order: tuple[SortColumn, ...] = ()
+    writes: tuple[RequeueWrite, ...] = ()
     pop: Literal["delete"] | None = None
-    producers: Clients = field(default_factory=Clients)
-    consumers: Clients = field(default_factory=Clients)
-    routines: tuple[tuple[str, TableName], ...] = ()
-    switch: Switch | None = None
+    producers: ClientPatterns = field(default_factory=ClientPatterns)
+    consumers: ClientPatterns = field(default_factory=ClientPatterns)
+    routines: tuple[tuple[str, ObjectName], ...] = ()
+    switch: PauseSwitch | None = None
     source: LayoutSource = LayoutSource.CONFIGURATION
     library: str = ""
     no_gate: str = ""
-    part: GroupPart | None = None
+    part: SharedTableQueue | None = None
 
     @property
-    def probe_name(self) -> str:
+    def name_in_probe_keys(self) -> str:
         """The name of the queue in the keys of its probes. All queues of a group use the name of the group."""
         return self.queue if self.part is None else self.part.group
 
@@ -309,12 +309,12 @@ class Layout:
         """True if a pop deletes the row, so that the message is in progress until the consumer's transaction ends."""
         return self.pop == "delete" or self.traits.deletes_on_pop
 
-    def routine_for(self, verb: str) -> TableName | None:
+    def routine_for(self, verb: str) -> ObjectName | None:
         """Return the installed design's procedure for ``verb`` (``push``, ``pop``, …), or ``None`` if there is none."""
         return dict(self.routines).get(verb)
 
 
-def _part_has_figure(part: GroupPart, figure: str) -> bool:
+def _part_has_figure(part: SharedTableQueue, figure: str) -> bool:
     wanted = {"stuck": "in_progress", "complete_rate": "in_progress", "blocked_oldest": "blocked"}.get(figure, figure)
     if figure in ("gap", "fill"):
         return False

@@ -15,15 +15,15 @@ from qmon.model.formatting import format_duration
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import (
     DEFAULT_TIMEOUT_S,
-    Clients,
+    ClientPatterns,
     Layout,
     LayoutSource,
+    ObjectName,
     OwnerColumn,
+    PauseSwitch,
     Ring,
     StateColumn,
     StateValue,
-    Switch,
-    TableName,
 )
 from qmon.model.layout.requeue_options import (
     order_to_list,
@@ -98,7 +98,7 @@ def layout_to_dict(layout: Layout) -> dict[str, object]:
     if (owner := layout.owner) is not None:
         out["owner"] = {"column": owner.column, "kind": owner.kind, "held_while_working": owner.held_while_working}
     for name in ("sequence", "data_table"):
-        table: TableName | None = getattr(layout, name)
+        table: ObjectName | None = getattr(layout, name)
         _put_if_set(out, name, None if table is None else table_to_text(table))
     if layout.ring is not None:
         out["ring"] = _ring_to_dict(layout.ring)
@@ -110,7 +110,7 @@ def layout_to_dict(layout: Layout) -> dict[str, object]:
     _put_if_set(out, "pop", layout.pop)
     for name in ("producers", "consumers"):
         clients: dict[str, object] = {}
-        for field in fields(Clients):
+        for field in fields(ClientPatterns):
             _put_if_set(clients, field.name, getattr(getattr(layout, name), field.name))
         _put_if_set(out, name, clients or None)
     if layout.routines:
@@ -154,10 +154,10 @@ def layout_from_dict(
         order=(order := parse_order(keys)),
         writes=parse_writes(keys, order),
         pop=cast(Literal["delete"] | None, keys.choice("pop", ("delete",))),
-        producers=keys.parse_nested("producers", lambda clients: clients.record(Clients)) or Clients(),
-        consumers=keys.parse_nested("consumers", lambda clients: clients.record(Clients)) or Clients(),
+        producers=keys.parse_nested("producers", lambda clients: clients.record(ClientPatterns)) or ClientPatterns(),
+        consumers=keys.parse_nested("consumers", lambda clients: clients.record(ClientPatterns)) or ClientPatterns(),
         routines=keys.parse_nested("routines", _parse_routines) or (),
-        switch=keys.parse_nested("switch", lambda switch: switch.record(Switch, _READERS)),
+        switch=keys.parse_nested("switch", lambda switch: switch.record(PauseSwitch, _READERS)),
         source=source,
     )
     keys.reject_unknown_keys()
@@ -183,13 +183,13 @@ def layout_from_json(text: str, *, where: str = "layout") -> Layout:
     return layout_from_dict(raw, where=where, source=LayoutSource.REGISTRY)
 
 
-def table_to_text(table: TableName) -> str:
+def table_to_text(table: ObjectName) -> str:
     """Return the table's name for ``table_from_text``. Parts are bracketed only if necessary."""
     plain = re.compile(r'[^."\[\]\s]+')
     return ".".join(p if plain.fullmatch(p) else "[" + p.replace("]", "]]") + "]" for p in table.parts)
 
 
-def table_from_text(text: str) -> TableName:
+def table_from_text(text: str) -> ObjectName:
     """Parse ``name`` or ``schema.name``. Parts with dots or spaces must be in brackets or double quotes.
 
     Raises ``BadInput`` for any other text.
@@ -202,7 +202,7 @@ def table_from_text(text: str) -> TableName:
         at, more = found.end(), found[4] == "."
     if more or at < len(text) or not 1 <= len(parts) <= 2:
         raise BadInput(LayoutText.NOT_A_TABLE_NAME.render(text=text))
-    return TableName(parts[0] if len(parts) == 2 else "", parts[-1])
+    return ObjectName(parts[0] if len(parts) == 2 else "", parts[-1])
 
 
 def _put_if_set(out: dict[str, object], name: str, value: object) -> None:
@@ -309,23 +309,23 @@ def _parse_ring(keys: Keys) -> Ring:
     )
 
 
-def _parse_routines(keys: Keys) -> tuple[tuple[str, TableName], ...]:
+def _parse_routines(keys: Keys) -> tuple[tuple[str, ObjectName], ...]:
     return tuple((verb, parse_required_table(keys, verb)) for verb in keys.raw)
 
 
-def _parse_optional_table(keys: Keys, name: str) -> TableName | None:
+def _parse_optional_table(keys: Keys, name: str) -> ObjectName | None:
     value = keys.text(name)
     return None if value is None else _parse_table(value, keys, name)
 
 
-def _parse_table(value: str, keys: Keys, name: str) -> TableName:
+def _parse_table(value: str, keys: Keys, name: str) -> ObjectName:
     try:
         return table_from_text(value)
     except BadInput as problem:
         raise BadInput(f"{keys.where}.{name}: {problem}") from None
 
 
-def parse_required_table(keys: Keys, name: str) -> TableName:
+def parse_required_table(keys: Keys, name: str) -> ObjectName:
     """Read a required table name. Raises ``BadInput``."""
     table = _parse_optional_table(keys, name)
     if table is None:
@@ -333,4 +333,4 @@ def parse_required_table(keys: Keys, name: str) -> TableName:
     return table
 
 
-_READERS: Final = {TableName: _parse_optional_table}
+_READERS: Final = {ObjectName: _parse_optional_table}

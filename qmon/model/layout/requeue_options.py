@@ -7,7 +7,7 @@ from typing import Final, Literal, cast
 
 from qmon.errors import BadInput
 from qmon.model.config_reader import Keys
-from qmon.model.layout.layout import MAX_MAX_ATTEMPTS, Order, Write
+from qmon.model.layout.layout import MAX_MAX_ATTEMPTS, RequeueWrite, SortColumn
 from qmon.texts import Text
 
 
@@ -43,31 +43,31 @@ def parse_max_attempts(keys: Keys) -> int | str | None:
     return most
 
 
-def parse_order(keys: Keys) -> tuple[Order, ...]:
+def parse_order(keys: Keys) -> tuple[SortColumn, ...]:
     """Read ``order``, a list of columns: ``"id"`` or ``{ column = …, descending = true }``. Raises ``BadInput``."""
     raw = keys.entries("order")
-    out: dict[str, Order] = {}
+    out: dict[str, SortColumn] = {}
     for number, one in enumerate(raw, 1):
         where = f"{keys.path('order')}[{number}]"
         inner = Keys({"column": one} if isinstance(one, str) else cast("Mapping[str, object]", one), where)
-        order = inner.record(Order)
+        order = inner.record(SortColumn)
         if order.column in out:
             raise BadInput(RequeueOptionText.LISTED_TWICE.render(where=where, column=order.column))
         out[order.column] = order
     return tuple(out.values())
 
 
-def order_to_list(order: Sequence[Order]) -> list[object]:
+def order_to_list(order: Sequence[SortColumn]) -> list[object]:
     """Return the list that ``parse_order`` reads."""
     return [{"column": each.column, "descending": True} if each.descending else each.column for each in order]
 
 
-def parse_writes(keys: Keys, order: Sequence[Order]) -> tuple[Write, ...]:
+def parse_writes(keys: Keys, order: Sequence[SortColumn]) -> tuple[RequeueWrite, ...]:
     """Read ``writes``: one table of columns and values for ``ready``, and one for ``dead``. Raises ``BadInput``."""
     states = keys.nested_keys("writes")
     if states is None:
         return ()
-    out: list[Write] = []
+    out: list[RequeueWrite] = []
     for state in _STATES:
         inner = states.nested_keys(state)
         if inner is not None:
@@ -76,7 +76,7 @@ def parse_writes(keys: Keys, order: Sequence[Order]) -> tuple[Write, ...]:
     return _checked_writes(out, states.where)
 
 
-def parse_ready_writes(keys: Keys) -> tuple[Write, ...]:
+def parse_ready_writes(keys: Keys) -> tuple[RequeueWrite, ...]:
     """Read ``ready``, a table of columns and values for messages that become ready. Raises ``BadInput``."""
     inner = keys.nested_keys("ready")
     if inner is None:
@@ -84,14 +84,14 @@ def parse_ready_writes(keys: Keys) -> tuple[Write, ...]:
     return _checked_writes([_parse_write("ready", inner, column, ()) for column in inner.raw], keys.where)
 
 
-def _checked_writes(out: Sequence[Write], where: str) -> tuple[Write, ...]:
+def _checked_writes(out: Sequence[RequeueWrite], where: str) -> tuple[RequeueWrite, ...]:
     fronts = [each.column for each in out if each.what == "front"]
     if len(fronts) > 1:
         raise BadInput(RequeueOptionText.TWO_FRONTS.render(where=where, columns=" or ".join(fronts)))
     return tuple(sorted(out, key=lambda each: (each.state != "ready", each.column)))
 
 
-def writes_to_dict(writes: Sequence[Write]) -> dict[str, object]:
+def writes_to_dict(writes: Sequence[RequeueWrite]) -> dict[str, object]:
     """Return the dictionary that ``parse_writes`` reads."""
     out: dict[str, dict[str, object]] = {}
     for each in writes:
@@ -100,7 +100,7 @@ def writes_to_dict(writes: Sequence[Write]) -> dict[str, object]:
     return dict(out)
 
 
-def _parse_write(state: Literal["ready", "dead"], keys: Keys, column: str, order: Sequence[Order]) -> Write:
+def _parse_write(state: Literal["ready", "dead"], keys: Keys, column: str, order: Sequence[SortColumn]) -> RequeueWrite:
     path = keys.path(column)
     if not column:
         raise BadInput(RequeueOptionText.NEEDS_NAME.render(where=keys.where))
@@ -111,20 +111,20 @@ def _parse_write(state: Literal["ready", "dead"], keys: Keys, column: str, order
         inner.reject_unknown_keys()
         if value is None:
             raise BadInput(RequeueOptionText.NEEDS_VALUE.render(path=path))
-        return Write(state, column, "value", value)
+        return RequeueWrite(state, column, "value", value)
     if isinstance(raw, str):
         if raw not in _WRITE_WORDS:
             raise BadInput(RequeueOptionText.NOT_A_WRITE.render(path=path, words=", ".join(_WRITE_WORDS), value=raw))
         if raw == "front":
             _check_front(state, column, order, path)
-        return Write(state, column, cast("Literal['null', 'now', 'front', 'keep']", raw))
+        return RequeueWrite(state, column, cast("Literal['null', 'now', 'front', 'keep']", raw))
     value = keys.scalar(column)
     if value is None:
         raise BadInput(RequeueOptionText.NEEDS_A_VALUE.render(path=path))
-    return Write(state, column, "value", value)
+    return RequeueWrite(state, column, "value", value)
 
 
-def _check_front(state: str, column: str, order: Sequence[Order], path: str) -> None:
+def _check_front(state: str, column: str, order: Sequence[SortColumn], path: str) -> None:
     if state != "ready":
         raise BadInput(RequeueOptionText.FRONT_OF_READY_ONLY.render(path=path))
     if not any(each.column == column and not each.descending for each in order):

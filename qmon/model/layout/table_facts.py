@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class TableFacts:
     pop_sequence_id: int | None = None
     subscriber_sequence_ids: tuple[int, ...] = ()
     spare_id: int | None = None
-    spare: TableName | None = None
+    spare: ObjectName | None = None
     order_by: str | None = None
     order_by_number: bool = False
     newest_id_seek: bool = False

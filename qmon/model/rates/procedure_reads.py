@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Final
 
-from qmon.model.layout.layout import Clients, Layout
+from qmon.model.layout.layout import ClientPatterns, Layout
 from qmon.model.samples.usage_samples import ProcedureReads
 
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -32,7 +32,7 @@ def verb_for(layout: Layout, schema: str, name: str) -> str:
     return verbs[0] if len(verbs) == 1 else ""
 
 
-def _matches_procedure(clients: Clients, schema: str, name: str) -> bool:
+def _matches_procedure(clients: ClientPatterns, schema: str, name: str) -> bool:
     wanted = clients.procedure
     if wanted is None:
         return False

@@ -10,7 +10,7 @@ MOST_CLIENTS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class ClientSample:
+class ProgramSessionSample:
     """One row per session of a program. Values that our role may not see are ``None`` or empty.
 
     Attributes:

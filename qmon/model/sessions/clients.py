@@ -13,9 +13,9 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Final
 
-from qmon.model.layout.layout import Clients, Layout
+from qmon.model.layout.layout import ClientPatterns, Layout
 from qmon.model.operation_records import Side
-from qmon.model.samples.client_samples import ClientSample
+from qmon.model.samples.client_samples import ProgramSessionSample
 
 _PART: Final = r'(?:"(?:[^"]|"")+"|\[(?:[^\]]|\]\])+\]|[^\W\d][\w$#@]*)'
 _NAME: Final = re.compile(rf"{_PART}(?:\s*\.\s*{_PART})*")
@@ -49,15 +49,15 @@ class ClientsSeen:
     connected: int
     waiting: int | None
     by: str
-    one: ClientSample | None = None
+    one: ProgramSessionSample | None = None
     others: int = 0
     left_s: float | None = None
     whole: bool = True
     quiet_s: float | None = None
-    sessions: tuple[ClientSample, ...] = ()
+    sessions: tuple[ProgramSessionSample, ...] = ()
 
     @property
-    def is_exact(self) -> bool:
+    def is_complete(self) -> bool:
         """True if no further session can be a producer or consumer.
 
         The last statement of an idle session may be ``COMMIT``. If neither a pattern nor a library names the clients,
@@ -70,18 +70,18 @@ class ClientsSeen:
 def identification_for(layout: Layout, side: Side) -> str:
     """Return how the clients of a side are identified: ``pattern``, ``routine`` or ``table``."""
     patterns = layout.producers if side is Side.PRODUCERS else layout.consumers
-    if patterns != Clients():
+    if patterns != ClientPatterns():
         return "pattern"
     return "routine" if any(layout.routine_for(verb) for verb in _VERBS[side]) else "table"
 
 
-def is_client(client: ClientSample, layout: Layout, side: Side) -> bool:
+def is_client(client: ProgramSessionSample, layout: Layout, side: Side) -> bool:
     """Return whether a session's properties and last statement identify a producer or consumer of the queue."""
     patterns = layout.producers if side is Side.PRODUCERS else layout.consumers
-    if patterns != Clients():
+    if patterns != ClientPatterns():
         return _matches_clients(patterns, client)
-    called = statement_names(client.statement)
-    if not any(_is_called(parts, called) for parts in _names(layout, side)):
+    called = statement_words(client.statement)
+    if not any(_is_called(parts, called) for parts in _identifying_names(layout, side)):
         return False
     if _routines(layout, side):
         return True
@@ -93,7 +93,7 @@ def _routines(layout: Layout, side: Side) -> list[tuple[str, ...]]:
     return [name.parts for verb in _VERBS[side] if (name := layout.routine_for(verb)) is not None]
 
 
-def _names(layout: Layout, side: Side) -> list[tuple[str, ...]]:
+def _identifying_names(layout: Layout, side: Side) -> list[tuple[str, ...]]:
     """Return the names of the side's routines or, if it has none, of the queue's tables, each as a tuple of parts."""
     tables = (layout.table, layout.data_table)
     return _routines(layout, side) or [table.parts for table in tables if table is not None]
@@ -102,52 +102,54 @@ def _names(layout: Layout, side: Side) -> list[tuple[str, ...]]:
 class SessionIndex:
     """The sessions of one poll, indexed by the names in their statements."""
 
-    def __init__(self, clients: Sequence[ClientSample]) -> None:
-        self.all = clients
-        self.places = {client.key: place for place, client in enumerate(clients)}
+    def __init__(self, sessions: Sequence[ProgramSessionSample]) -> None:
+        self.all = sessions
+        self.places = {client.key: place for place, client in enumerate(sessions)}
         # True if the statements of some sessions are hidden, because our role may not see the statements or the session
         # does not track them.
-        self.hidden = any(not client.state for client in clients)
-        self._calling: dict[str, dict[tuple[int, float | None], ClientSample]] = {}
-        for client in clients:
-            for name in statement_names(client.statement):
+        self.hidden = any(not client.state for client in sessions)
+        self._calling: dict[str, dict[tuple[int, float | None], ProgramSessionSample]] = {}
+        for client in sessions:
+            for name in statement_words(client.statement):
                 self._calling.setdefault(name, {})[client.key] = client
 
-    def find_clients(self, layout: Layout, side: Side) -> list[ClientSample]:
+    def find_clients(self, layout: Layout, side: Side) -> list[ProgramSessionSample]:
         """Return the producers or consumers of a queue, identified by their properties and last statements."""
         if not self.all:
             return []
         if identification_for(layout, side) == "pattern":
-            maybe: Iterable[ClientSample] = self.all
+            maybe: Iterable[ProgramSessionSample] = self.all
         else:
-            own = {parts[-1].lower() for parts in _names(layout, side)}
+            own = {parts[-1].lower() for parts in _identifying_names(layout, side)}
             maybe = [client for name in own for client in self._calling.get(name, {}).values()]
         return [client for client in maybe if is_client(client, layout, side)]
 
 
-def count_clients(
-    clients: Iterable[ClientSample], members: Collection[tuple[int, float | None]]
-) -> tuple[int, int, ClientSample | None]:
-    """Return how many sessions of ``members`` are connected, how many of these wait, and the longest quiet session."""
-    found = [client for client in clients if client.key in members]
-    waiting = [client for client in found if is_waiting(client)]
+def summarize_clients(
+    sessions: Iterable[ProgramSessionSample], client_keys: Collection[tuple[int, float | None]]
+) -> tuple[int, int, ProgramSessionSample | None]:
+    """Return how many of these clients are connected, how many of these wait, and the client that is quiet longest."""
+    found = [client for client in sessions if client.key in client_keys]
+    waiting = [client for client in found if is_idle_or_waiting(client)]
     return len(found), len(waiting), max(waiting or found, key=lambda client: client.quiet_s or 0.0, default=None)
 
 
-def quiet_seconds(clients: Iterable[ClientSample], members: Collection[tuple[int, float | None]]) -> float | None:
-    """Return the seconds since any session of ``members`` last ran a statement, or ``None`` while a statement runs."""
-    found = [client for client in clients if client.key in members]
+def seconds_since_last_statement(
+    sessions: Iterable[ProgramSessionSample], client_keys: Collection[tuple[int, float | None]]
+) -> float | None:
+    """Return the seconds since any of these clients last ran a statement, or ``None`` while a statement runs."""
+    found = [client for client in sessions if client.key in client_keys]
     quiet = [client.quiet_s for client in found if client.state.startswith(("idle", "sleeping"))]
     return min((each or 0.0 for each in quiet), default=None) if len(quiet) == len(found) else None
 
 
-def is_waiting(client: ClientSample) -> bool:
+def is_idle_or_waiting(client: ProgramSessionSample) -> bool:
     """Return whether a session runs no statement, or waits in a statement for a lock or for time to pass (a pop)."""
     return not client.state.startswith(("active", "running")) or client.wait_kind in ("Lock", "Timeout")
 
 
 @lru_cache(maxsize=4096)
-def statement_names(statement: str) -> frozenset[str]:
+def statement_words(statement: str) -> frozenset[str]:
     """Return the names and words of a statement, lower case and unquoted, each with and without its schema."""
     found: set[str] = set()
     for name in _NAME.findall(statement):
@@ -165,20 +167,20 @@ def _unquote(part: str) -> str:
     return part.lower()
 
 
-def _is_called(parts: tuple[str, ...], called: frozenset[str]) -> bool:
+def _is_called(parts: tuple[str, ...], words: frozenset[str]) -> bool:
     """Return whether a statement contains a name, either with this schema or without a schema."""
     full = ".".join(parts).lower()
     own = parts[-1].lower()
-    return full in called or (own in called and not any(name.endswith(f".{own}") for name in called))
+    return full in words or (own in words and not any(name.endswith(f".{own}") for name in words))
 
 
-def _matches_clients(patterns: Clients, client: ClientSample) -> bool:
+def _matches_clients(patterns: ClientPatterns, client: ProgramSessionSample) -> bool:
     if patterns.application is not None and not _matches_pattern(patterns.application, client.application):
         return False
     if patterns.login is not None and not _matches_pattern(patterns.login, client.login):
         return False
     wanted = patterns.procedure
-    return wanted is None or any(_matches_pattern(wanted, name) for name in statement_names(client.statement))
+    return wanted is None or any(_matches_pattern(wanted, name) for name in statement_words(client.statement))
 
 
 @lru_cache(maxsize=65536)

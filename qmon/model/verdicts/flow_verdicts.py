@@ -9,7 +9,7 @@ from qmon.model.formatting import count_text, duration, percent, rate, time_of_d
 from qmon.model.layout.layout import Layout
 from qmon.model.operation_records import Side, pause_line
 from qmon.model.probe_table import probes_for
-from qmon.model.samples.client_samples import ClientSample
+from qmon.model.samples.client_samples import ProgramSessionSample
 from qmon.model.samples.group_samples import GroupBlockerSample
 from qmon.model.samples.message_samples import OwnerSample
 from qmon.model.samples.polled_samples import WriterSample
@@ -400,7 +400,7 @@ def _not_claiming_proof(context: RuleInput) -> str | None:
     return FlowText.NOT_CLAIMING.render(ready=context.ready.value, none=none, one=one)
 
 
-def _activity_text(client: ClientSample) -> str:
+def _activity_text(client: ProgramSessionSample) -> str:
     name = FlowText.SESSION.render(session=client.session) + (f" ({client.application})" if client.application else "")
     state = client.state or "connected"
     waits = FlowText.WAITING.render(kind=client.wait_kind) if client.wait_kind == "Lock" else ""

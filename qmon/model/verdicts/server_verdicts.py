@@ -9,7 +9,7 @@ from typing import Final
 
 from qmon.model.figure import Severity
 from qmon.model.formatting import duration, milliseconds, percent, short_statement, size
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.rates.queue_use import IndexUse, QueueUse
 from qmon.model.samples.deadlock_samples import Circle, CircleSample
 from qmon.model.samples.horizon_samples import HorizonSample, VersionStoreSample
@@ -113,7 +113,7 @@ def _is_stale(sample: StatisticsSample) -> bool:
 
 def _table_text(context: RuleInput, place: int) -> str:
     layout = context.layout
-    named: TableName | None = None
+    named: ObjectName | None = None
     if layout is not None:
         named = layout.table if place == 0 else layout.data_table
     return str(named) if named is not None else ServerVerdictText.QUEUE_TABLE

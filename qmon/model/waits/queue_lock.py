@@ -18,7 +18,7 @@ from typing import Final
 from qmon.model.formatting import count_text, duration, short_statement
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.polled_samples import BlockingSample, HeldSample, WriterSample
-from qmon.model.sessions.clients import statement_names
+from qmon.model.sessions.clients import statement_words
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.waits.lock_chains import LockChainLine, LockRole, SessionKey, build_lock_chains
 from qmon.texts import Text
@@ -133,7 +133,7 @@ def _is_pop(layout: Layout, statement: str) -> bool:
 
     If such a pop waits for a row, it does not skip locked rows.
     """
-    called = statement_names(statement)
+    called = statement_words(statement)
     routines = [name for verb in ("pop", "pop_batch") if (name := layout.routine_for(verb)) is not None]
     if any(str(name).lower() in called or name.name.lower() in called for name in routines):
         return True

@@ -26,7 +26,7 @@ from qmon.model.snapshot import ProbeFailure
 from qmon.model.waits.deadlock_circles import find_circles
 from qmon.monitor.background.background_reader import BackgroundReader
 from qmon.monitor.probes.probe_statements import StatementCache
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.redact import hide_passwords
 
 EVERY_S: Final = 0.25
@@ -61,7 +61,7 @@ class WaitSampler(BackgroundReader):
         self, engine: Engine, connect: Callable[[Session], Connection], clock: Callable[[], float] = time.monotonic
     ) -> None:
         super().__init__(engine, connect, clock)
-        self._focus = Focus()
+        self._focus = ReadScope()
         self._since_at: float | None = None
         self._watched_s = 0.0
         self._samples = 0
@@ -69,7 +69,7 @@ class WaitSampler(BackgroundReader):
         self._circles: list[Circle] = []
         self._failure: ProbeFailure | None = None
 
-    def set_pace(self, focus: Focus) -> None:
+    def set_pace(self, focus: ReadScope) -> None:
         """Set the sampling rate: higher while waits are on screen, lower while another target is on screen."""
         if focus.closely and not self._focus.closely:
             self._wake.set()

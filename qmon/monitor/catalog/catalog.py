@@ -14,7 +14,7 @@ from qmon.engines.base import Bound, Connection, Engine, Value
 from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
 from qmon.errors import PermissionMissing, QueryFailed, StatementStopped
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.model.layout.table_facts import Column
 from qmon.model.samples.polled_samples import PartialSample
 from qmon.model.waits.lock_holders import PROBE, LockHolderSample
@@ -48,9 +48,9 @@ class TableRow:
     pages: int
 
     @property
-    def name(self) -> TableName:
+    def name(self) -> ObjectName:
         """Schema and name."""
-        return TableName(self.table_schema, self.table_name)
+        return ObjectName(self.table_schema, self.table_name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,9 @@ class SequenceRow:
     owned: bool
 
     @property
-    def name(self) -> TableName:
+    def name(self) -> ObjectName:
         """Schema and name."""
-        return TableName(self.sequence_schema, self.sequence_name)
+        return ObjectName(self.sequence_schema, self.sequence_name)
 
 
 class SequenceRows(tuple[SequenceRow, ...]):
@@ -91,7 +91,7 @@ class SequenceRows(tuple[SequenceRow, ...]):
         """Return the sequences of a schema that no column owns."""
         return self._unowned_by_schema.get(schema, ())
 
-    def find(self, name: TableName) -> SequenceRow | None:
+    def find(self, name: ObjectName) -> SequenceRow | None:
         """Return the sequence of that name. Without a schema, the name must be unique."""
         found = [s for s in self._by_name.get(name.name, ()) if name.schema in ("", s.sequence_schema)]
         return found[0] if len(found) == 1 else None
@@ -298,7 +298,7 @@ class Catalog:
         for table in tables:
             self._masked[table.table_id] = frozenset(each.column_name for each in found[table.table_id])
 
-    def grant_statement(self, table: TableName) -> str:
+    def grant_statement(self, table: ObjectName) -> str:
         """Return a GRANT on one line that lets our role read the table. qmon does not run this statement."""
         if not self._role:
             self._role = self.read_records(RoleRow, "catalog/role")[0].role

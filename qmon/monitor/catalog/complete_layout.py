@@ -8,7 +8,7 @@ from typing import Final
 
 from qmon.errors import BadInput
 from qmon.model.config_reader import suggest_nearest
-from qmon.model.layout.layout import Layout, OwnerColumn, TableName
+from qmon.model.layout.layout import Layout, ObjectName, OwnerColumn
 from qmon.monitor.catalog.catalog import ColumnRow, SequenceRows, TableDetails
 from qmon.monitor.catalog.column_names import WHOLE_TYPES, ColumnRole, column_for_role, normalize_name
 from qmon.monitor.catalog.state_values import KnownValues, find_queue_state_column, state_meanings
@@ -118,7 +118,7 @@ def _with_ring(layout: Layout, sequences: SequenceRows) -> Layout:
     if ring is None:
         raise BadInput(CompletionText.NEEDS_SEQUENCES.render(design=layout.design))
 
-    def existing_sequence(wanted: TableName, role: str) -> TableName:
+    def existing_sequence(wanted: ObjectName, role: str) -> ObjectName:
         sequence = sequences.find(wanted)
         if sequence is None:
             raise BadInput(
@@ -184,7 +184,7 @@ def _with_id(
             )
         sequence = there.name
     elif column.sequence_name is not None:
-        sequence = TableName(column.sequence_schema or "", column.sequence_name)
+        sequence = ObjectName(column.sequence_schema or "", column.sequence_name)
         reasons.append(CompletionText.FILLED.render(column=name, sequence=sequence))
     elif column.type_name in WHOLE_TYPES and not column.is_identity:
         sequence = unowned_sequence(layout.table, column.column_name, sequences)
@@ -243,7 +243,7 @@ def _is_whole(name: str | None, details: TableDetails) -> bool:
     return column is not None and column.type_name in WHOLE_TYPES
 
 
-def unowned_sequence(table: TableName, column: str, sequences: SequenceRows) -> TableName | None:
+def unowned_sequence(table: ObjectName, column: str, sequences: SequenceRows) -> ObjectName | None:
     """Return a sequence without an owner, named after the table or the id: ``MessageSequence``, ``message_id``."""
     stems = {normalize_name(table.name), normalize_name(column), normalize_name(column).removesuffix("id")} - {""}
     near = sequences.unowned_in(table.schema)

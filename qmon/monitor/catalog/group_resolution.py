@@ -26,8 +26,8 @@ from qmon.model.groups.conditions import (
     without_locks,
 )
 from qmon.model.groups.enum_labels import Labels, drop_missing_labels
-from qmon.model.groups.group import Group, ResolvedGroup, State, Steps, find_state_column
-from qmon.model.layout.layout import Layout, LayoutSource, TableName
+from qmon.model.groups.group import Group, ResolvedGroup, State, StepTable, find_state_column
+from qmon.model.layout.layout import Layout, LayoutSource, ObjectName
 from qmon.model.layout.time_zones import UTC_ZONE, Zone
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.catalog.access_paths import walk_path_for
@@ -63,7 +63,7 @@ _JSON_TYPES: Final[Mapping[str, tuple[str, ...]]] = {
 # If a table has more rows, steps are counted by their time only with an index. Without it, each poll scans the table.
 _MOST_SCANNED: Final = 100_000
 
-ReadDetails = Callable[[TableName], TableDetails]
+ReadDetails = Callable[[ObjectName], TableDetails]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class LibraryQueues:
 
     groups: tuple[ResolvedGroup, ...] = ()
     layouts: tuple[Layout, ...] = ()
-    tables: frozenset[TableName] = frozenset()
+    tables: frozenset[ObjectName] = frozenset()
     problems: tuple[ProbeFailure, ...] = ()
     explained: tuple[str, ...] = ()
 
@@ -184,7 +184,7 @@ def complete_group(
         and not group.counters
         and _can_seek_newest_row(own, group.id)
     ):
-        steps = Steps(own.table.table_name, group.id, None, group.queue, (("pushed", group.where),))
+        steps = StepTable(own.table.table_name, group.id, None, group.queue, (("pushed", group.where),))
         group = replace(group, steps=(steps,))
     uses = group.columns_read
     tables.check(uses, *group.conditions)
@@ -228,7 +228,7 @@ class _Tables:
     def details(self, table: str) -> TableDetails:
         """Return the details of a table. Raises ``BadInput`` if there is no such table."""
         if table not in self.known:
-            self.known[table] = self._read_details(TableName(self._group.schema, table))
+            self.known[table] = self._read_details(ObjectName(self._group.schema, table))
         return self.known[table]
 
     def column(self, name: TableColumn) -> ColumnRow:
@@ -239,7 +239,7 @@ class _Tables:
             raise BadInput(GroupResolutionText.NO_COLUMN.render(table=details.table.name, column=name[1], hint=near))
         return column
 
-    def must_scan(self, steps: Steps) -> bool:
+    def must_scan(self, steps: StepTable) -> bool:
         """Return whether each poll would scan a large table to count these steps by their time."""
         details = self.details(steps.table)
         if steps.at is None or (details.table.estimated_rows or 0) <= _MOST_SCANNED:

@@ -13,7 +13,7 @@ from qmon.engines.base import Connection, Engine
 from qmon.engines.odbc_keywords import format_connection_string, parse_connection_string, split_password
 from qmon.model.groups.configured_queue import ConfiguredQueue, queue_from_dict
 from qmon.model.groups.group import Group
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.layout.time_zones import UNKNOWN_ZONE
 from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.discovery.candidates import Candidate, discover_queues, explain_tables, is_likely
@@ -39,7 +39,7 @@ class OtherTable(Text):
 
 
 # For each table, the queue as the user described it, in the form of `qmon.toml`; `None`: the table is not a queue.
-Answers = Mapping[TableName, Mapping[str, object] | None]
+Answers = Mapping[ObjectName, Mapping[str, object] | None]
 
 
 def read_known_and_found(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from qmon.engines.control_schema import why_untrusted
 from qmon.engines.sql import queries
 from qmon.errors import BadInput
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.layout.layout_io import JSON_FORMAT, layout_from_json
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.catalog.catalog import Catalog
@@ -63,7 +63,7 @@ def read_registered_layouts(catalog: Catalog) -> RegisteredLayouts:
     if not state.installed:
         return RegisteredLayouts()
     if not state.readable:
-        grant = catalog.grant_statement(TableName("qmon", "queues"))
+        grant = catalog.grant_statement(ObjectName("qmon", "queues"))
         failure = ProbeFailure("registry", QueueRegistryText.UNREADABLE, grant=grant, gone=True)
         return RegisteredLayouts(problems=(failure,))
     layouts: list[Layout] = []

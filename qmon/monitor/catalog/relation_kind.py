@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.errors import QueryFailed
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.monitor.catalog.catalog import Catalog
 from qmon.texts import Text
 
@@ -64,12 +64,12 @@ class NamedRow:
     made_name: str | None
 
     @property
-    def name(self) -> TableName:
+    def name(self) -> ObjectName:
         """Schema and name."""
-        return TableName(self.named_schema, self.named_name)
+        return ObjectName(self.named_schema, self.named_name)
 
 
-def why_not_a_table(catalog: Catalog, name: TableName) -> str | None:
+def why_not_a_table(catalog: Catalog, name: ObjectName) -> str | None:
     """Return a line with the kind of an object that is not in ``Catalog.read_tables``, and the name to use instead.
 
     ``None`` if no object has this name, or if it cannot be read.
@@ -97,7 +97,7 @@ def _describe_relation(rows: Sequence[NamedRow]) -> str:
         return RelationText.NOT_A_TABLE.render(object=what)
     if first.place is not None:
         return RelationText.IN_OTHER_DATABASE.render(object=what, place=first.place)
-    made = [str(TableName(row.made_schema or "", row.made_name)) for row in rows if row.made_name is not None]
+    made = [str(ObjectName(row.made_schema or "", row.made_name)) for row in rows if row.made_name is not None]
     if not made:
         return RelationText.BASE_HIDDEN.render(object=what)
     tables = " and ".join(made[:_SHOWN])

@@ -14,7 +14,7 @@ from qmon.errors import BadInput, LockTimeout
 from qmon.model.config_reader import suggest_nearest
 from qmon.model.groups.configured_queue import ConfiguredQueue, NamedLibrary
 from qmon.model.groups.group import Group, ResolvedGroup
-from qmon.model.layout.layout import Layout, LayoutSource, TableName
+from qmon.model.layout.layout import Layout, LayoutSource, ObjectName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.layout.time_zones import Zone
 from qmon.model.reasons import Reason
@@ -92,7 +92,7 @@ class Resolved:
     unread: tuple[Layout, ...] = ()
     locked: bool = False
     groups: tuple[ResolvedGroup, ...] = ()
-    of_libraries: frozenset[TableName] = frozenset()
+    of_libraries: frozenset[ObjectName] = frozenset()
     explained: tuple[str, ...] = ()
     seen: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
@@ -209,7 +209,7 @@ class _Resolver:
         self.problems = list(problems)
         # The layouts found so far, keyed by queue, and their tables.
         self.layouts: dict[str, Layout] = {}
-        self._taken: set[TableName] = set()
+        self._taken: set[ObjectName] = set()
         self.facts: dict[str, TableFacts] = {}
         self.reasons: dict[str, tuple[str, ...]] = {}
         self.lost: dict[str, Layout] = {}
@@ -271,7 +271,7 @@ class _Resolver:
                         wanted[table.table_id] = table
         self._known |= self.catalog.read_details([table for i, table in wanted.items() if i not in self._known])
 
-    def add_configured(self, layout: Layout, registered: Mapping[TableName, Layout], was: int | None) -> None:
+    def add_configured(self, layout: Layout, registered: Mapping[ObjectName, Layout], was: int | None) -> None:
         """Add a queue of the configuration. If its table is registered, missing settings come from the registry.
 
         ``registered``: the layouts of the registry, keyed by table. ``was``: the id of its table when the table last
@@ -463,7 +463,7 @@ class _Resolver:
         """Add the ring's table of spare numbers: numbers that were issued by a sequence and not used (SQL Server)."""
         if self.catalog.engine.name != "sqlserver" or layout.ring is None or layout.ring.turn is None:
             return facts
-        name = TableName(table.table_schema, table.table_name + SPARE_SUFFIX)
+        name = ObjectName(table.table_schema, table.table_name + SPARE_SUFFIX)
         spare = next((t for t in self._tables_named(name.name) if t.name == name), None)
         if spare is None:
             return facts
@@ -492,7 +492,7 @@ class _Resolver:
         """Return the tables whose names are spelled this way, in all schemas."""
         return [table for table in self._by_name.get(name.lower(), ()) if table.table_name == name]
 
-    def _find_table(self, name: TableName, was: int | None = None) -> TableRow:
+    def _find_table(self, name: ObjectName, was: int | None = None) -> TableRow:
         """Return the table of that name. If no table or several tables match, raise ``_RefusedError`` with the problem.
 
         ``was``: the id of the table that had this name.

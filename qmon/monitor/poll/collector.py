@@ -56,7 +56,7 @@ from qmon.monitor.probes.procedure_probes import ProcedureProbes
 from qmon.monitor.probes.queue_probes import QueueProbes, QueueSpec
 from qmon.monitor.probes.row_locks import RowLocks
 from qmon.monitor.probes.target_probes import TargetProbes
-from qmon.monitor.source import ROW_LIMIT, Focus
+from qmon.monitor.source import ROW_LIMIT, ReadScope
 from qmon.redact import hide_passwords
 from qmon.texts import Text
 
@@ -166,7 +166,7 @@ class Collector:
         self._runner.retain_only({*self._queues, *groups}, [table for spec in specs for table in spec.facts.tables])
         return specs
 
-    def collect(self, sequence: int, interval_s: float, focus: Focus) -> Snapshot:
+    def collect(self, sequence: int, interval_s: float, focus: ReadScope) -> Snapshot:
         """Run one poll. Raises ``ConnectionLost``, or ``QueryFailed`` if the server's clock cannot be read."""
         started, focus = self._clock(), self._with_default_listing(focus)
         self._slow_reads.apply_heads(self._queues, self.probe_budget.cost_s)
@@ -337,14 +337,14 @@ class Collector:
         if (probes := self._queues.get(queue)) is not None:
             probes.memo.asked_at.clear()
 
-    def _with_default_listing(self, focus: Focus) -> Focus:
+    def _with_default_listing(self, focus: ReadScope) -> ReadScope:
         """Set ``listing`` to a page of messages if no index supports the default list."""
         probes = self._queues.get(focus.rows_of or "")
         if probes is None or focus.listing is not None or probes.can_list_rows:
             return focus
         return replace(focus, listing=default_listing(probes.layout))
 
-    def _reread_page(self, results: Results, failures: list[ProbeFailure], focus: Focus) -> None:
+    def _reread_page(self, results: Results, failures: list[ProbeFailure], focus: ReadScope) -> None:
         """Read the requested page in another order if more rows have the same sort value than were scanned."""
         probes = self._queues.get(focus.rows_of or "")
         if probes is None or focus.listing is None:
@@ -366,7 +366,7 @@ class Collector:
         failures += failed
         return found
 
-    def _statements_for_poll(self, now: float, focus: Focus) -> list[ProbeStatement]:
+    def _statements_for_poll(self, now: float, focus: ReadScope) -> list[ProbeStatement]:
         statements = [self._statements.statement_for_target("server")]
         queues = {name: self._queues[name] for name in self._queues_read}
         facts = [probes.facts for probes in queues.values()]
@@ -442,7 +442,7 @@ class Collector:
         results: Results,
         found: IndexedResults,
         now_at: float,
-        focus: Focus,
+        focus: ReadScope,
         failures: list[ProbeFailure],
     ) -> QueueSamples:
         """Return the samples of one queue. If this raises, all figures are unknown for that reason."""

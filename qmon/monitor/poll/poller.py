@@ -26,7 +26,7 @@ from qmon.monitor.background.wait_sampler import WaitSampler
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.poll.quarantine import InFlightProbe, ProbeQuarantine
 from qmon.monitor.poll.turns import AT_ONCE
-from qmon.monitor.source import Event, Focus, Phase, Sink, SourceState
+from qmon.monitor.source import Event, Phase, ReadScope, Sink, SourceState
 from qmon.texts import Text
 
 
@@ -126,7 +126,7 @@ class Poller:
         self._budget = budget
         self._at_once = AT_ONCE if within_s is None else sys.maxsize
         self._interval_s = _checked_interval(interval_s)
-        self._focus = Focus()
+        self._focus = ReadScope()
         self._sink: Sink | None = None
         self._early_events: list[Event] = []
         self._wake = threading.Event()
@@ -204,7 +204,7 @@ class Poller:
         self._interval_s = _checked_interval(seconds)
         self._wake.set()
 
-    def set_focus(self, focus: Focus) -> None:
+    def set_focus(self, focus: ReadScope) -> None:
         """Set the current screen. Opening a queue or the blocking screen triggers a poll."""
         before, self._focus = self._focus, focus
         if focus.needs_poll(before):

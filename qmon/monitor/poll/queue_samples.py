@@ -37,7 +37,7 @@ from qmon.monitor.probes.probe_statements import IndexedResults, Results, first_
 from qmon.monitor.probes.queue_memo import COUNT_ROWS, QueueMemo
 from qmon.monitor.probes.queue_probes import QueueProbes, head_from_walk
 from qmon.monitor.probes.row_locks import RowLocks
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 
 
 class QueueFiling:
@@ -63,7 +63,7 @@ class QueueFiling:
         self._message_probes = message_probes
 
     def samples_for(
-        self, probes: QueueProbes, results: Results, indexed: IndexedResults, now_at: float, focus: Focus
+        self, probes: QueueProbes, results: Results, indexed: IndexedResults, now_at: float, focus: ReadScope
     ) -> QueueSamples:
         """Return the samples of one queue, and remember values for its next poll.
 

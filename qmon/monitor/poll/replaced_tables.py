@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.samples.polled_samples import CounterSample
 from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache
 from qmon.monitor.probes.queue_probes import QueueProbes
@@ -27,13 +27,13 @@ class ReplacedTables:
     def __init__(self, statements: StatementCache) -> None:
         self._statements = statements
         self._seen: dict[str, _Identity] = {}
-        self._lost: Sequence[TableName] = ()
+        self._lost: Sequence[ObjectName] = ()
         self._tried: set[int] = set()
         self._reported = False
         # Queues whose table, as of the newest poll, has another name or cannot be read by our role.
         self.gone_queues: frozenset[str] = frozenset()
 
-    def record_catalog(self, queues: Mapping[str, QueueProbes], lost: Sequence[TableName]) -> None:
+    def record_catalog(self, queues: Mapping[str, QueueProbes], lost: Sequence[ObjectName]) -> None:
         """Record that the catalog was read. ``lost``: tables of queues that cannot be watched."""
         if not lost or set(lost) != set(self._lost):
             self._tried.clear()
@@ -92,7 +92,7 @@ def _identity(counters: CounterSample) -> tuple[int, str | None, int | None, boo
     return counters.table_id, counters.called, counters.files, counters.readable
 
 
-def is_same_name(called: str | None, table: TableName) -> bool:
+def is_same_name(called: str | None, table: ObjectName) -> bool:
     """Return whether ``called`` is the name of this table. The server may add quotes and the schema."""
     if called is None:
         return False

@@ -21,10 +21,10 @@ from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.page_owners import PageOwners
 from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache
 from qmon.monitor.probes.target_probes import TargetProbes
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.redact import hide_passwords
 
-_NOWHERE: Final = Focus()
+_NOWHERE: Final = ReadScope()
 
 # Minimum seconds between two readings of use and latches. Faster polls skip these probes.
 _EVERY_S: Final = 0.9
@@ -87,7 +87,7 @@ class ServerProbes:
         self._sized_at = {table: at for table, at in self._sized_at.items() if table in tables}
 
     def statements_for_poll(
-        self, now: float, tables: Sequence[int], focus: Focus = _NOWHERE, *, every_s: float = 0.0
+        self, now: float, tables: Sequence[int], focus: ReadScope = _NOWHERE, *, every_s: float = 0.0
     ) -> list[ProbeStatement]:
         """Return the statements of this poll.
 

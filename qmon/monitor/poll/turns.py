@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection
 from typing import Final
 
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 
 # Maximum seconds between two readings of a queue, however short the interval.
 EVERY_S: Final = 10.0
@@ -34,7 +34,9 @@ class Turns:
         # Seconds between two readings of a queue that is not on screen; 0: it is read in each poll.
         self.every_s = 0.0
 
-    def choose_queues(self, queues: Collection[str], focus: Focus, now: float, interval_s: float) -> Collection[str]:
+    def choose_queues(
+        self, queues: Collection[str], focus: ReadScope, now: float, interval_s: float
+    ) -> Collection[str]:
         """Return the queues to read in this poll.
 
         ``now``: our monotonic clock; ``interval_s``: seconds between polls.

@@ -10,7 +10,7 @@ from qmon.engines.base import Value
 from qmon.engines.sql.condition_sql import GroupNames
 from qmon.engines.sql.queries import Name
 from qmon.model.groups.conditions import ALWAYS
-from qmon.model.groups.group import Group, Steps
+from qmon.model.groups.group import Group, StepTable
 from qmon.model.samples.group_samples import GroupLastSample, GroupStepsSample, StepTotals
 from qmon.monitor.probes.probe_statements import PART, ProbeStatement, Results, StatementCache
 
@@ -38,7 +38,7 @@ class GroupStatements:
 
 
 @dataclass(slots=True)
-class _StepLog:
+class _StepProgress:
     """How far the steps of one table have been counted.
 
     ``before``: the table's last number in earlier polls, newest last. ``after_s``, ``until_s``: the time range of steps
@@ -59,7 +59,7 @@ class StepCounts:
     def __init__(self, statements: GroupStatements) -> None:
         self._statements = statements
         self._group = statements.group
-        self._logs = [_StepLog() for _ in self._group.steps]
+        self._logs = [_StepProgress() for _ in self._group.steps]
         self._server_at: float | None = None
         # True if the last poll has read all steps that were due.
         self.is_complete = True
@@ -70,12 +70,12 @@ class StepCounts:
         known = sorted(queues)
         for number, (steps, log) in enumerate(zip(self._group.steps, self._logs, strict=True)):
             if steps.id is not None:
-                asked += self._statements_by_number(number, steps, steps.id, log)
+                asked += self._statements_by_id(number, steps, steps.id, log)
             elif steps.at is not None and self._server_at is not None:
                 asked += self._statements_by_time(number, steps, steps.at, log, known)
         return asked
 
-    def _statements_by_number(self, number: int, steps: Steps, id_: str, log: _StepLog) -> list[ProbeStatement]:
+    def _statements_by_id(self, number: int, steps: StepTable, id_: str, log: _StepProgress) -> list[ProbeStatement]:
         names: dict[str, Name] = {"log": (self._group.schema, steps.table), "id": id_}
         asked = [self._statements.statement_for("group_last", str(number), {}, names)]
         if log.after is None:
@@ -90,7 +90,7 @@ class StepCounts:
         return asked
 
     def _statements_by_time(
-        self, number: int, steps: Steps, at: str, log: _StepLog, queues: Sequence[str]
+        self, number: int, steps: StepTable, at: str, log: _StepProgress, queues: Sequence[str]
     ) -> list[ProbeStatement]:
         log.until_s = (self._server_at or 0.0) - _LAG_S
         if log.after_s is None:
@@ -122,7 +122,7 @@ class StepCounts:
             rows = None if None in counts else [row for each in counts for row in each or ()]
             self.is_complete = self.is_complete and (rows is not None or (log.after is None and log.after_s is None))
             if steps.id is not None:
-                self._record_numbered(log, results.get((self._group.name, f"group_last:{number}")), rows)
+                self._record_by_id(log, results.get((self._group.name, f"group_last:{number}")), rows)
                 met |= {row.queue for row in rows or ()}
             elif rows is not None:
                 for row in rows:
@@ -139,8 +139,8 @@ class StepCounts:
                     del counts[key]
 
     @staticmethod
-    def _record_numbered(
-        log: _StepLog, found: Sequence[GroupLastSample] | None, rows: Sequence[GroupStepsSample] | None
+    def _record_by_id(
+        log: _StepProgress, found: Sequence[GroupLastSample] | None, rows: Sequence[GroupStepsSample] | None
     ) -> None:
         """Add up the steps of one poll.
 

@@ -6,7 +6,7 @@ from qmon.engines.sql.condition_sql import RowCondition
 from qmon.model.formatting import holds_bytes
 from qmon.model.groups.conditions import AnyOf, ColumnRef, Condition, Contains, Lookup, table_column
 from qmon.model.groups.group import Group
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.layout.table_facts import TableFacts
 
 
@@ -27,7 +27,7 @@ def search_condition(layout: Layout, facts: TableFacts, text: str) -> RowConditi
             second, schema = Lookup(layout.data_table.name, layout.data_id, layout.id), layout.data_table.schema
         is_bytes = facts.payload is not None and holds_bytes(facts.payload.type)
         found.append(Contains(ColumnRef(layout.payload, lookup=second), text, is_bytes))
-    rows = Group(layout.queue, TableName(schema, layout.table.name), layout.id or "", ())
+    rows = Group(layout.queue, ObjectName(schema, layout.table.name), layout.id or "", ())
     return RowCondition(AnyOf(tuple(found)), rows, layout.table.name)
 
 

@@ -18,7 +18,7 @@ from qmon.model.samples.message_samples import TriedSample
 from qmon.model.samples.polled_samples import HeldSample, LockSample, UnseenSample
 from qmon.monitor.probes.probe_statements import ProbeStatement, Results, StatementCache
 from qmon.monitor.probes.queue_probes import STILL_POLLS, QueueProbes
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 
 _PROBE: Final = "locks"
 _PLACES: Final = 1000
@@ -42,7 +42,9 @@ class RowLocks:
         """Return whether this class, and not a probe of the queue, finds the holders of the queue's rows."""
         return self._statements.has_probe(_PROBE) and probes.locked_rows_probe_name is not None
 
-    def statements_for_poll(self, now: float, queues: Mapping[str, QueueProbes], focus: Focus) -> list[ProbeStatement]:
+    def statements_for_poll(
+        self, now: float, queues: Mapping[str, QueueProbes], focus: ReadScope
+    ) -> list[ProbeStatement]:
         """Return the statement, if it is due. ``now``: our monotonic clock, seconds.
 
         Every poll reads the locks while sessions wait for locks, while rows are held and the head does not move, and
@@ -79,7 +81,7 @@ class RowLocks:
         if not self.covers_queue(probes) or probes.locked_rows_probe_name is None:
             return []
         return [
-            *self.statements_for_poll(float("inf"), {name: probes}, Focus()),
+            *self.statements_for_poll(float("inf"), {name: probes}, ReadScope()),
             probes.statement_for_invisible_locked_rows(probes.locked_rows_probe_name, ""),
         ]
 

@@ -16,14 +16,20 @@ from qmon.model.probe_table import is_probe_of, probes_for
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.client_samples import MOST_CLIENTS
 from qmon.model.samples.polled_samples import CounterSample
-from qmon.model.sessions.clients import ClientsSeen, SessionIndex, count_clients, identification_for, quiet_seconds
+from qmon.model.sessions.clients import (
+    ClientsSeen,
+    SessionIndex,
+    identification_for,
+    seconds_since_last_statement,
+    summarize_clients,
+)
 from qmon.model.sessions.owners import count_owners
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.waits.queue_lock import QueueLock, find_queue_lock
 from qmon.monitor.state.message_faults import CrashTrack, DoubleDeliveryTrack, PriorityTrack, TriesTrack
 from qmon.monitor.state.newest_messages import ClockTrack, NewestTrack
 from qmon.monitor.state.ring_tracks import RingTrack
-from qmon.monitor.state.stale_figures import is_lock_probe
+from qmon.monitor.state.stale_figures import is_locked_rows_probe
 
 _STALE_S: Final = 30.0
 
@@ -144,7 +150,7 @@ class QueueDiagnosis:
         at = snapshot.sampled_at
         found = find_queue_lock(samples, snapshot, in_transaction=pops_in_transaction(samples.layout))
         missed = (
-            *(probe for probe in samples.left_out if not is_lock_probe(probe)),
+            *(probe for probe in samples.left_out if not is_locked_rows_probe(probe)),
             *failing_probes(samples, snapshot),
         )
         unseen = snapshot.blocking is None or (bool(samples.locked) and snapshot.writers is None)
@@ -196,7 +202,7 @@ class ClientsTrack:
         self._members &= sessions.places.keys()
         self._members.update(client.key for client in sessions.find_clients(layout, self._side))
         members = [sessions.all[place] for place in sorted(sessions.places[key] for key in self._members)]
-        connected, waiting, one = count_clients(members, self._members)
+        connected, waiting, one = summarize_clients(members, self._members)
         if connected:
             self._last_at = snapshot.sampled_at
         left_s = None if self._last_at is None else snapshot.sampled_at - self._last_at
@@ -208,7 +214,7 @@ class ClientsTrack:
             others=len(sessions.all) - connected,
             left_s=left_s,
             whole=len(sessions.all) < MOST_CLIENTS,
-            quiet_s=quiet_seconds(members, self._members),
+            quiet_s=seconds_since_last_statement(members, self._members),
             sessions=tuple(members),
         )
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from qmon.model.evidence import Crashes, DoubleDelivery, Repeated, Starved
 from qmon.model.layout.layout import Layout
-from qmon.model.samples.client_samples import ClientSample
+from qmon.model.samples.client_samples import ProgramSessionSample
 from qmon.model.samples.message_samples import MessageDiagnostics, OwnerSample, TriedSample
 from qmon.model.samples.polled_samples import HeadSample
 from qmon.model.snapshot import Snapshot
@@ -235,13 +235,13 @@ class DoubleDeliveryTrack:
             DoubleDelivery(id, first.owner, second, at - first.popped_at) for id, (first, second) in self._twice.items()
         )
 
-    def _compare_owners(self, id: str, now: _Delivery, sessions: dict[int, ClientSample], at: float) -> None:
+    def _compare_owners(self, id: str, now: _Delivery, sessions: dict[int, ProgramSessionSample], at: float) -> None:
         before = self._deliveries.get(id)
         if before is not None and before.owner != now.owner and _is_still_held(before, sessions, at):
             self._twice.setdefault(id, (before, now.owner))
 
 
-def _is_still_held(hand: _Delivery, sessions: dict[int, ClientSample], at: float) -> bool:
+def _is_still_held(hand: _Delivery, sessions: dict[int, ProgramSessionSample], at: float) -> bool:
     """Return whether an owner is connected, and its last statement has popped the message."""
     number, _, started = hand.owner.partition("/")
     client = sessions.get(int(number)) if number.isdigit() else None

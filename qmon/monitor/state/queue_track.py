@@ -37,7 +37,13 @@ from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S, Rates, RateWindo
 from qmon.monitor.state.rates.standing_counters import LATELY_S, StandingCounters
 from qmon.monitor.state.rates.table_flow_track import TableFlowTrack
 from qmon.monitor.state.ring_tracks import LedgerTrack
-from qmon.monitor.state.stale_figures import StaleFigures, failure_for, is_flow_unread, is_lock_probe, older_figure
+from qmon.monitor.state.stale_figures import (
+    StaleFigures,
+    failure_for,
+    is_flow_unread,
+    is_locked_rows_probe,
+    older_figure,
+)
 from qmon.monitor.state.trends import DueTrack, SilenceTrack, TrendTrack
 from qmon.monitor.state.usage_track import TableUses, UseTrack, uses_of_queue
 from qmon.monitor.state.verdict_log import VerdictLog
@@ -89,7 +95,7 @@ class QueueTrack:
         self._due = DueTrack()
         self._use = UseTrack()
         self._stale = StaleFigures()
-        self._bound = stale_figures.OldestBound()
+        self._bound = stale_figures.OldestAgeLowerBound()
         self._ledger = LedgerTrack()
         self._by_ids = IdRates(self._window_s)
         self._flow_now: Flow | None = None
@@ -104,8 +110,8 @@ class QueueTrack:
         self._was_gone = True
         failures = tuple(f for f in snapshot.failures if f.queue == samples.layout.queue)
         reason = next((f.text for f in failures if f.gone), "")
-        seen_at, last = self._last or (None, stale_figures.view_never_read(samples.layout, reason))
-        view = last if seen_at is None else stale_figures.view_as_old(last, at - seen_at, reason)
+        seen_at, last = self._last or (None, stale_figures.unread_view(samples.layout, reason))
+        view = last if seen_at is None else stale_figures.outdated_view(last, at - seen_at, reason)
         pauses = pauses_for(samples.layout, snapshot.pauses)
         rule_input = RuleInput(
             timeout_s=samples.layout.timeout_s,
@@ -134,19 +140,19 @@ class QueueTrack:
         at = snapshot.sampled_at
         self._was_gone = self._was_gone or not unbroken
         if self._last is None:
-            view = stale_figures.view_never_read(samples.layout, Reason.READ_IN_TURNS)
+            view = stale_figures.unread_view(samples.layout, Reason.READ_IN_TURNS)
             unjudged = Verdict(CANNOT_TELL, Reason.READ_IN_TURNS)
             return replace(view, verdict=unjudged, verdicts=(unjudged,))
         seen_at, view = self._last
         pauses = pauses_for(samples.layout, snapshot.pauses)
         if view.read_at is None or view.pauses != pauses:
-            view = stale_figures.view_not_read(view, seen_at, pauses)
+            view = stale_figures.view_of_skipped_queue(view, seen_at, pauses)
             self._last = seen_at, view
         age_s = at - seen_at
         if age_s <= stale_figures.FRESH_POLLS * max(snapshot.every_s, snapshot.interval_s):
             return view  # the same object from poll to poll
         unjudged = Verdict(CANNOT_TELL, Reason.LAST_READ.render(age=duration(age_s)), Severity.NOTICE, at)
-        return replace(stale_figures.view_as_old(view, age_s, unjudged.proof), verdict=unjudged, verdicts=(unjudged,))
+        return replace(stale_figures.outdated_view(view, age_s, unjudged.proof), verdict=unjudged, verdicts=(unjudged,))
 
     def record_poll(
         self,
@@ -178,7 +184,7 @@ class QueueTrack:
         at = snapshot.sampled_at
         unjudged = Verdict(CANNOT_TELL, reason, Severity.NOTICE, at)
         return replace(
-            stale_figures.view_never_read(samples.layout, reason),
+            stale_figures.unread_view(samples.layout, reason),
             verdict=unjudged,
             verdicts=(unjudged,),
             failures=tuple(f for f in snapshot.failures if f.queue == samples.layout.queue),
@@ -363,7 +369,9 @@ class QueueTrack:
         rates = self._window.rates_over()
         missing = Figure.unknown(samples.unknown.get("rates") or self._why_no_rates(snapshot, samples))
         throttled = (
-            snapshot.observing.throttled_for(samples.layout.probe_name) if snapshot.observing is not None else ()
+            snapshot.observing.throttled_for(samples.layout.name_in_probe_keys)
+            if snapshot.observing is not None
+            else ()
         )
         cadence_s = max(snapshot.interval_s, snapshot.every_s)
         standby = standby_for(snapshot.server)
@@ -372,8 +380,8 @@ class QueueTrack:
             figure = figure if standby is None else standby.add_delay(figure)
             if not figure.old and figure.age_s <= stale_figures.FRESH_POLLS * snapshot.interval_s:
                 return figure  # counts as fresh, however rarely its probes run
-            figure = figure.mark_old(stale_figures.fresh_seconds(name, snapshot, samples.layout))
-            return stale_figures.with_reading_time(figure, at, cadence_s)
+            figure = figure.mark_old(stale_figures.max_fresh_age_s(name, snapshot, samples.layout))
+            return stale_figures.explain_long_throttling(figure, at, cadence_s)
 
         def current_figure(name: str, figure: Figure) -> Figure:
             shown = self._stale.record_figure(name, figure, at, failure_for(name, snapshot, samples.layout.queue))
@@ -495,7 +503,7 @@ class QueueTrack:
             undecided=undecided,
             ledger=None,
             past=past,
-            **stale_figures.figure_fields({}, more),
+            **stale_figures.view_fields_for({}, more),
             done=sample_figures.done_figure(samples, ready, in_progress, at),
             counting=samples.counting,
             moved=_moved_messages(self._flow_now, no_push, no_pop, no_completion),
@@ -506,7 +514,7 @@ class QueueTrack:
 
     def _why_no_rates(self, snapshot: Snapshot, samples: QueueSamples) -> str:
         """Return why there are no rates, for reasons that do not concern the table itself."""
-        if samples.ring is None and samples.counters is None and all(map(is_lock_probe, samples.left_out)):
+        if samples.ring is None and samples.counters is None and all(map(is_locked_rows_probe, samples.left_out)):
             return _why_no_counters(snapshot)
         if self._idle_since is not None:
             return _why_nothing_counted(snapshot.sampled_at - self._idle_since)
@@ -542,7 +550,7 @@ class QueueTrack:
         found = forecast_drain(ready, self._window.ticks, connected)
         if found.trend is Trend.DRAINING and not STANDSTILL_CODES.isdisjoint(verdict.code for verdict in verdicts):
             found = UNMOVED  # the window still covers the time before the standstill
-        return found if known.rise is None else found.with_hourly_rise(known.rise)
+        return found if known.rise is None else found.or_growth_of_last_hour(known.rise)
 
     def _with_trends(self, at: float, given: RuleInput, popped: Figure, scheduled: Figure) -> QueueEvidence:
         """Return the evidence about the queue with the trends of the last hour."""

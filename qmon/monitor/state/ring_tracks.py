@@ -40,10 +40,10 @@ class LedgerTrack:
         drawers = samples.diagnostics.push_drawers
         self._free_up_to = last if drawers is not None and not drawers else None
         if samples.ring is not None:
-            return ring_ledger(samples.ring, 0 if _may_be_held(samples) else orphans, settled=settled)
+            return ring_ledger(samples.ring, 0 if _may_be_held(samples) else orphans, no_open_pushes=settled)
         if span.value is None or ready.value is None or ready.at_least or held is None or samples.left_out:
             return None
-        return span_ledger(round(span.value), ready.value, held, estimated=ready.estimated, settled=settled)
+        return span_ledger(round(span.value), ready.value, held, estimated=ready.estimated, no_open_pushes=settled)
 
 
 def _may_be_held(samples: QueueSamples) -> bool:

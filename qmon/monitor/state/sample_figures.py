@@ -488,7 +488,7 @@ def client_figures(known: QueueEvidence, why: str) -> dict[str, Figure]:
 def _connected_figure(seen: ClientsSeen | None, unseen: Figure) -> Figure:
     if seen is None:
         return unseen
-    if not seen.connected and not seen.is_exact:
+    if not seen.connected and not seen.is_complete:
         return Figure.unknown(Reason.CLIENTS_UNSEEN)
     return Figure(float(seen.connected), at_least=not seen.whole)
 

@@ -27,13 +27,13 @@ def gone_queues(snapshot: Snapshot) -> frozenset[str]:
     return frozenset(failure.queue for failure in snapshot.failures if failure.gone and failure.queue)
 
 
-def view_never_read(layout: Layout, reason: str) -> QueueView:
+def unread_view(layout: Layout, reason: str) -> QueueView:
     """Return the view of a queue that was never read."""
-    figures = figure_fields({}, dict.fromkeys(_NAMES, Figure.unknown(reason)))
+    figures = view_fields_for({}, dict.fromkeys(_NAMES, Figure.unknown(reason)))
     return QueueView(layout, verdict=Verdict("", ""), forecast=Forecast(Trend.UNKNOWN), **figures)
 
 
-def view_as_old(view: QueueView, age_s: float, reason: str) -> QueueView:
+def outdated_view(view: QueueView, age_s: float, reason: str) -> QueueView:
     """Return a view that is ``age_s`` seconds old, with every figure marked as old. Unknown figures stay unknown."""
     old = {
         name: Figure.unknown(reason)
@@ -43,7 +43,7 @@ def view_as_old(view: QueueView, age_s: float, reason: str) -> QueueView:
     }
     return replace(
         view,
-        **figure_fields(view.direct, old),
+        **view_fields_for(view.direct, old),
         forecast=Forecast(Trend.UNKNOWN),
         messages=None,
         page=None,
@@ -57,7 +57,7 @@ def view_as_old(view: QueueView, age_s: float, reason: str) -> QueueView:
     )
 
 
-def view_not_read(view: QueueView, read_at: float, pauses: tuple[PauseSample, ...]) -> QueueView:
+def view_of_skipped_queue(view: QueueView, read_at: float, pauses: tuple[PauseSample, ...]) -> QueueView:
     """Return the view for polls that skip the queue. ``pauses``: the pauses in force now."""
     older = {
         name: Figure(  # a hundred queues may need this in each poll, and ``replace`` takes five times as long
@@ -66,9 +66,9 @@ def view_not_read(view: QueueView, read_at: float, pauses: tuple[PauseSample, ..
         for name, f in _figures(view)
         if f.value is not None
     }
-    fields = figure_fields(view.direct, older)
+    fields = view_fields_for(view.direct, older)
     if pauses:
-        fields["forecast"] = view.forecast.while_paused
+        fields["forecast"] = view.forecast.without_consumer_advice
     return replace(view, **fields, messages=None, page=None, moved=None, span_s=None, pauses=pauses, read_at=read_at)
 
 
@@ -76,7 +76,7 @@ def _figures(view: QueueView) -> Iterator[tuple[str, Figure]]:
     return ((name, view.figure(name)) for name in _NAMES)
 
 
-def figure_fields(direct: Mapping[str, Figure], changed: dict[str, Figure]) -> dict[str, Any]:
+def view_fields_for(direct: Mapping[str, Figure], changed: dict[str, Figure]) -> dict[str, Any]:
     """Return the fields of a view with changed figures. ``direct``: the figures without a field so far."""
     found = {figure.field: changed.pop(figure.field) for figure in DIRECT_FIGURES if figure.field in changed}
     return {**changed, "direct": {**direct, **found}}
@@ -85,7 +85,7 @@ def figure_fields(direct: Mapping[str, Figure], changed: dict[str, Figure]) -> d
 _PROGRESS: Final = "progress"
 
 
-def is_lock_probe(probe: str) -> bool:
+def is_locked_rows_probe(probe: str) -> bool:
     """Return whether a probe only reads held rows. Such probes are left out of most polls because of their cost."""
     return probe_family(probe) == "unseen"
 
@@ -116,7 +116,7 @@ FRESH_POLLS: Final = 3.0
 _LOST_POLLS: Final = 10.0
 
 
-def fresh_seconds(name: str, snapshot: Snapshot, layout: Layout) -> float:
+def max_fresh_age_s(name: str, snapshot: Snapshot, layout: Layout) -> float:
     """Return the maximum age (seconds) of a figure that may support a verdict.
 
     It is three times the interval of the figure, or the interval to which its probes are throttled, whichever is
@@ -129,7 +129,7 @@ def fresh_seconds(name: str, snapshot: Snapshot, layout: Layout) -> float:
     own = (
         each.every_s
         for each in throttled
-        if each.queue in ("", layout.probe_name) and is_probe_of(each.probe, _READ_BY[name])
+        if each.queue in ("", layout.name_in_probe_keys) and is_probe_of(each.probe, _READ_BY[name])
     )
     rarely_s = _RARELY[name][snapshot.every_s > 0]
     turn_s = snapshot.every_s if failure_for(name, snapshot, layout.queue) is None else 0.0
@@ -143,7 +143,7 @@ def failure_for(name: str, snapshot: Snapshot, queue: str) -> ProbeFailure | Non
     return next((f for f in snapshot.failures if f.queue in ("", queue) and is_probe_of(f.probe, read_by)), None)
 
 
-def with_reading_time(figure: Figure, at: float, interval_s: float) -> Figure:
+def explain_long_throttling(figure: Figure, at: float, interval_s: float) -> Figure:
     """Add the time of reading to the reason if the figure was read more than ten polls ago."""
     if not figure.old or figure.reason != Reason.THROTTLED or figure.age_s <= _LOST_POLLS * interval_s:
         return figure
@@ -158,7 +158,7 @@ def older_figure(figure: Figure, seconds: float, failure: ProbeFailure | None = 
     return replace(figure, estimated=not figure.at_least, reason=reason, age_s=figure.age_s + seconds)
 
 
-class OldestBound:
+class OldestAgeLowerBound:
     """A lower bound on the age of the oldest ready message while the probe that reads it is left out.
 
     A ready message that was neither deleted nor changed is still ready. If no row of the table was deleted or changed

@@ -27,7 +27,7 @@ from qmon.model.standby import standby_for
 from qmon.model.verdicts import RuleInput
 from qmon.model.verdicts.judge import EvidenceSpan, judge_target
 from qmon.model.verdicts.server_warnings import server_warnings
-from qmon.model.view import TargetView, View
+from qmon.model.view import ServerView, View
 from qmon.model.waits.lock_chains import HeldQueueRows, build_lock_chains
 from qmon.monitor.state.broker_track import BrokerTrack
 from qmon.monitor.state.failover_and_plans import FailoverTrack, PlanTrack
@@ -189,7 +189,7 @@ class TargetHistory:
         same = same and not (now.first and now.server.started_at == 0.0)
         return same and prev.server.stats_reset_at == now.server.stats_reset_at and 0 < span <= limit
 
-    def _server_view(self, now: Snapshot, unbroken: bool) -> TargetView:
+    def _server_view(self, now: Snapshot, unbroken: bool) -> ServerView:
         own = now.observing.commits if now.observing is not None else 0
         if not unbroken:
             self._servers.clear()
@@ -208,7 +208,7 @@ class TargetHistory:
             share = now.observing.expected_ms / now.observing.allowed_ms
         elif now.server_ms is not None and now.interval_s > 0:
             share = now.server_ms / (self._budget * 1000 * now.interval_s)
-        return TargetView(
+        return ServerView(
             commits=_without_own(rate(first.commits, now.server.commits), own - own_before, span),
             rollbacks=rate(first.rollbacks, now.server.rollbacks),
             deadlocks=rate(first.deadlocks, now.server.deadlocks),
@@ -314,25 +314,25 @@ class QueueSnapshots:
 
     def snapshot_for(self, layout: Layout) -> Snapshot:
         """Return the snapshot as the queue of this layout sees it."""
-        queue, probe_name = layout.queue, layout.probe_name
+        queue, name_in_probe_keys = layout.queue, layout.name_in_probe_keys
         paused, table = pause_subject(layout), table_to_text(layout.table)
         if (
             queue in self._failures
             or queue in self._procedures
-            or probe_name in self._throttled
+            or name_in_probe_keys in self._throttled
             or paused in self._pauses
             or table in self._operated
         ):
-            return self._copy_for(queue, probe_name, paused, table)
+            return self._copy_for(queue, name_in_probe_keys, paused, table)
         return self.of_target
 
-    def _copy_for(self, queue: str, probe_name: str, paused: str, table: str) -> Snapshot:
+    def _copy_for(self, queue: str, name_in_probe_keys: str, paused: str, table: str) -> Snapshot:
         snapshot, observing = self._snapshot, self._snapshot.observing
         return replace(
             snapshot,
             failures=self._failures.records_for(queue),
             procedures=self._procedures.read_records_for(queue),
-            observing=observing and replace(observing, throttled=self._throttled.records_for(probe_name)),
+            observing=observing and replace(observing, throttled=self._throttled.records_for(name_in_probe_keys)),
             pauses=self._pauses.records_for(paused),
             operated=self._operated.read_records_for(table),
         )

@@ -10,7 +10,7 @@ from functools import partial
 from qmon.engines.base import Value
 from qmon.errors import BadInput
 from qmon.model.formatting import duration
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.model.operation_records import Nothing, OperationKind, Plan, Undo
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.undo_tables import Store
@@ -81,7 +81,7 @@ def prepare_empty_trash(context: OperatorContext, queue: str | None, older_than_
             risks=tuple(EmptyTrashText.UNDO_LOST.render(operation=name) for name in _operation_ids(parts)),
             consent=context.required_consent(),
             refused=why_not_permitted(
-                context, sql, "DELETE", *dict.fromkeys(TableName(*part.store.parts) for part in parts)
+                context, sql, "DELETE", *dict.fromkeys(ObjectName(*part.store.parts) for part in parts)
             )
             or (None if count else Nothing.NO_TRASH),
         )

@@ -10,7 +10,7 @@ from typing import Final
 
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, StatementStopped
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.operation_records import OperationKind, Plan, Progress, Side, Undo, pause_subject
 from qmon.operate.actions import pause_switch
 from qmon.operate.actions.pause_switch import PauseMeans
@@ -204,7 +204,7 @@ class _ChangeUnderLock:
     ``stopped()`` ends the attempts.
     """
 
-    table: TableName
+    table: ObjectName
     change: Callable[[Sql], None]
 
     def __call__(self, sql: Sql, operation: RunningOperation, on_progress: OnProgress, stopped: StopRequested) -> None:
@@ -243,14 +243,14 @@ def _install_steps(context: OperatorContext, layout: Layout, rights: _GateRights
     return ("gate_switch", "gate_grant", "gate_trigger_rows" if rows else "gate_trigger")
 
 
-def _new_switch_name(context: OperatorContext, layout: Layout) -> TableName:
+def _new_switch_name(context: OperatorContext, layout: Layout) -> ObjectName:
     """Return an unused name for the gate's sequence (PostgreSQL) or trigger (SQL Server)."""
     if context.engine.name == "sqlserver":
         return pause_switch.gate_name(layout.table)
-    return TableName("qmon", f"gate_{uuid.uuid4().hex}")
+    return ObjectName("qmon", f"gate_{uuid.uuid4().hex}")
 
 
-def _names(layout: Layout, switch: TableName) -> dict[str, Name]:
+def _names(layout: Layout, switch: ObjectName) -> dict[str, Name]:
     columns: list[str | None] = [*gate_row_values(layout), None, None]
     names: dict[str, Name] = {"table": layout.table.parts, "switch": switch.parts, "gate": switch.parts}
     return names | {"trigger": pause_switch.gate_trigger(layout), "queue": columns[0], "pushed": columns[1]}

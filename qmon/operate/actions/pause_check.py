@@ -12,7 +12,7 @@ from typing import Final
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.formatting import duration, one_line
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.operation_records import Side
 from qmon.operate.context import StopRequested
 from qmon.operate.plan.selection import read_owner_facts
@@ -98,7 +98,7 @@ class _RolledBackError(Exception):
     """Raised to roll back a trial insert that the gate did not refuse."""
 
 
-def try_gate(sql: Sql, table: TableName, values: Mapping[str, str], *, each_row: bool) -> GateTrial:
+def try_gate(sql: Sql, table: ObjectName, values: Mapping[str, str], *, each_row: bool) -> GateTrial:
     """Try to insert into the table, or into each of its partitions, during a pause. Trials are rolled back.
 
     ``values``: column values that the gate checks. ``each_row``: the gate fires for each row.
@@ -107,7 +107,7 @@ def try_gate(sql: Sql, table: TableName, values: Mapping[str, str], *, each_row:
         written = read_structure(sql, table).writable_columns
     except BadInput as problem:
         return GateTrial(1, 0, (), str(problem))
-    places = [TableName(each.place_schema, each.place_name) for each in _read_places(sql, table)]
+    places = [ObjectName(each.place_schema, each.place_name) for each in _read_places(sql, table)]
     refused, passed = 0, []
     for place in places[:MAX_TRIED]:
         try:
@@ -124,12 +124,12 @@ def try_gate(sql: Sql, table: TableName, values: Mapping[str, str], *, each_row:
     return GateTrial(len(places), refused, tuple(passed), None)
 
 
-def _read_places(sql: Sql, table: TableName) -> list[GateTarget]:
+def _read_places(sql: Sql, table: ObjectName) -> list[GateTarget]:
     return sql.fetch(GateTarget, "action/pause/places", {"table": table.parts})
 
 
 def _try_insert(
-    sql: Sql, place: TableName, written: tuple[str, ...], values: Mapping[str, str], *, each_row: bool
+    sql: Sql, place: ObjectName, written: tuple[str, ...], values: Mapping[str, str], *, each_row: bool
 ) -> None:
     """Try one insert and roll it back. Raises the server's error if the insert is refused."""
     names: dict[str, Name] = {"table": place.parts, "columns": written, "column": written[-1]}
@@ -139,7 +139,7 @@ def _try_insert(
         raise _RolledBackError
 
 
-def wait_for_writers(sql: Sql, table: TableName, stopped: StopRequested) -> tuple[str, ...]:
+def wait_for_writers(sql: Sql, table: ObjectName, stopped: StopRequested) -> tuple[str, ...]:
     """Return the sessions that were writing to the table at the start and still have the same transaction open.
 
     Waits up to ``MAX_WATCH_S`` for these transactions to end, because they may commit inserts from before the pause.
@@ -147,7 +147,7 @@ def wait_for_writers(sql: Sql, table: TableName, stopped: StopRequested) -> tupl
     """
     if not sql.has_statement("action/pause/drawers"):
         return ()
-    tables = {table, *(TableName(each.place_schema, each.place_name) for each in _read_places(sql, table)[:MAX_TRIED])}
+    tables = {table, *(ObjectName(each.place_schema, each.place_name) for each in _read_places(sql, table)[:MAX_TRIED])}
     begun = time.monotonic()
     writing = _read_writers(sql, tables)
     while writing and time.monotonic() - begun < MAX_WATCH_S and not stopped():
@@ -156,7 +156,7 @@ def wait_for_writers(sql: Sql, table: TableName, stopped: StopRequested) -> tupl
     return tuple(sorted(each.text for each in writing))
 
 
-def _read_writers(sql: Sql, tables: set[TableName]) -> frozenset[DrawingSession]:
+def _read_writers(sql: Sql, tables: set[ObjectName]) -> frozenset[DrawingSession]:
     found = (
         sql.fetch(DrawingSession, "action/pause/drawers", {"sequence": each.parts}) for each in sorted(tables, key=str)
     )
@@ -363,7 +363,7 @@ def watch_pause(counter: ArrivalCounter, stopped: StopRequested) -> PauseVerific
     return PauseVerification(0, time.monotonic() - begun, 0.0, counter.needed_s, counter.is_late, (), readable=False)
 
 
-def _sequences(layout: Layout, side: Side) -> tuple[TableName, ...]:
+def _sequences(layout: Layout, side: Side) -> tuple[ObjectName, ...]:
     if layout.ring is not None:
         if side is Side.PRODUCERS:
             return (layout.ring.push_sequence,)

@@ -14,7 +14,7 @@ from qmon.engines.control_schema import check_trusted
 from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, PermissionMissing
-from qmon.model.layout.layout import Layout, Switch, TableName
+from qmon.model.layout.layout import Layout, ObjectName, PauseSwitch
 from qmon.model.operation_records import Side
 from qmon.model.samples.polled_samples import PauseSample
 from qmon.operate.context import AccessText
@@ -45,7 +45,7 @@ class PauseMeans:
     """
 
     way: PauseMethod
-    object: TableName
+    object: ObjectName
     side: Side
     enabled: bool = True
 
@@ -97,7 +97,7 @@ def find_means(sql: Sql, layout: Layout, side: Side) -> PauseMeans | None:
     return find_gate(sql, layout) if side is Side.PRODUCERS else None
 
 
-def _registered_switch(sql: Sql, layout: Layout) -> Switch | None:
+def _registered_switch(sql: Sql, layout: Layout) -> PauseSwitch | None:
     """Return the switch of a queue that qmon installed, if the queue's layout comes from the configuration."""
     found = read_installed_layouts(sql.connection, sql.engine).values()
     return next((each.switch for each in found if each.table == layout.table), None)
@@ -107,7 +107,7 @@ def find_gate(sql: Sql, layout: Layout) -> PauseMeans | None:
     """Return the gate of a table, or ``None``."""
     names: dict[str, Name] = {"table": layout.table.parts, "gate": gate_name(layout.table).parts}
     for found in sql.fetch(_Gate, "action/pause/gate", names, {"trigger": gate_trigger(layout)}):
-        return PauseMeans("gate", TableName(found.gate_schema, found.gate_name), Side.PRODUCERS, found.enabled)
+        return PauseMeans("gate", ObjectName(found.gate_schema, found.gate_name), Side.PRODUCERS, found.enabled)
     return None
 
 
@@ -120,9 +120,9 @@ def gate_trigger(layout: Layout) -> str:
     return GATE_NAME if value is None else f"{GATE_NAME}_{hashlib.sha256(value.encode()).hexdigest()[:16]}"
 
 
-def gate_name(table: TableName) -> TableName:
+def gate_name(table: ObjectName) -> ObjectName:
     """Return the name of a gate's trigger on SQL Server. The trigger is in the schema of its table."""
-    return TableName(table.schema, f"{GATE_NAME}_{table.name}")
+    return ObjectName(table.schema, f"{GATE_NAME}_{table.name}")
 
 
 def read_switch(sql: Sql, means: PauseMeans) -> SwitchState:

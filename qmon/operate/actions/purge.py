@@ -110,7 +110,7 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
             count=count,
             predicate=chosen.predicate,
             sql=tuple(
-                sql.statement(name, purge.statement_placeholders).text for name in ("lock", *purge.statement_names)
+                sql.statement(name, purge.statement_placeholders).text for name in ("lock", *purge.statement_words)
             ),
             first=read_first_rows(context, query, chosen),
             left_out=chosen.left_out,
@@ -154,7 +154,7 @@ class _TablePurge:
     unwatched: bool = False
 
     @property
-    def statement_names(self) -> tuple[str, ...]:
+    def statement_words(self) -> tuple[str, ...]:
         """The statements of a batch."""
         return ("purge",) if self.data is None else ("purge_data", "purge")
 

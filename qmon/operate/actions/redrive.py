@@ -10,7 +10,7 @@ from qmon.engines.base import Value
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
 from qmon.model.formatting import count_text, number
-from qmon.model.layout.layout import Layout, Write
+from qmon.model.layout.layout import Layout, RequeueWrite
 from qmon.model.operation_records import Choice, OperationKind, RedriveLimits
 from qmon.operate.actions.requeue import plan_table_requeue
 from qmon.operate.context import OnProgress, OperatorContext, StopRequested
@@ -66,7 +66,7 @@ def prepare_redrive(context: OperatorContext, layout: Layout, choice: Choice, li
     if choice.has_age_limit:
         check_push_time(layout)
     wanted = Criteria(("dead",), layout.enqueued_at, choice.older_than_s, None)
-    again = () if layout.attempts is None else (Write("ready", layout.attempts, "value", 0),)
+    again = () if layout.attempts is None else (RequeueWrite("ready", layout.attempts, "value", 0),)
     planned = plan_table_requeue(
         context, layout, layout.state, OperationKind.REDRIVE, RedriveText.TITLE, choice, wanted, again
     )

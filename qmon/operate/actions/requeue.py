@@ -10,7 +10,7 @@ from typing import Final
 from qmon.engines.base import Value
 from qmon.engines.sql.queries import Name
 from qmon.model.formatting import count_text
-from qmon.model.layout.layout import Layout, StateColumn, Write
+from qmon.model.layout.layout import Layout, RequeueWrite, StateColumn
 from qmon.model.layout.layout_io import table_to_text
 from qmon.model.operation_records import Choice, Nothing, OperationKind, OwnerState, Plan, Undo
 from qmon.operate.actions import undo_tables
@@ -147,7 +147,7 @@ def plan_table_requeue(
     title: Text,
     choice: Choice,
     wanted: Criteria,
-    extra_writes: Sequence[Write] = (),
+    extra_writes: Sequence[RequeueWrite] = (),
 ) -> PlannedRequeue | str:
     """Select and freeze the messages to make ready, or return why this is impossible.
 
@@ -198,7 +198,7 @@ class TableRequeue:
         structure: TableStructure,
         criteria: Criteria,
         place: TableIdentity,
-        extra_writes: Sequence[Write] = (),
+        extra_writes: Sequence[RequeueWrite] = (),
     ) -> None:
         self._layout, self.structure, self._criteria, self._place = layout, structure, criteria, place
         self.ready = transition_for(layout, state, structure, "ready", extra_writes)

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from qmon.engines.base import Value
 from qmon.engines.sql.queries import Name
 from qmon.errors import QueryFailed
-from qmon.model.layout.layout import Layout, Ring, TableName
+from qmon.model.layout.layout import Layout, ObjectName, Ring
 from qmon.operate.install import object_names
 from qmon.operate.plan.preview import read_sized_column, read_typed_column
 from qmon.operate.sql import Sql
@@ -120,18 +120,18 @@ class RingReader:
         out = [each for sequence in sequences for each in self.read_open_draws_from(sequence)]
         return list({each.session: each for each in out}.values())
 
-    def read_open_draws_from(self, sequence: TableName) -> list[OpenDraw]:
+    def read_open_draws_from(self, sequence: ObjectName) -> list[OpenDraw]:
         """Return the open transactions that have taken a number from one sequence."""
         return self.sql.fetch(OpenDraw, "action/repair/drawing", {"sequence": sequence.parts})
 
-    def pop_sequence_for(self, subscriber: int | None) -> TableName:
+    def pop_sequence_for(self, subscriber: int | None) -> ObjectName:
         """Return the sequence from which consumers take numbers. ``subscriber``: ``None`` if the ring has only one."""
         return self.ring.pop_sequence if subscriber is None else self.ring.subscribers[subscriber - 1]
 
-    def _pop_sequences(self) -> tuple[TableName, ...]:
+    def _pop_sequences(self) -> tuple[ObjectName, ...]:
         return self.ring.subscribers or (self.ring.pop_sequence,)
 
-    def _read_position(self, sequence: TableName) -> int:
+    def _read_position(self, sequence: ObjectName) -> int:
         rows = self.sql.fetch(_Position, "action/repair/position", {"sequence": sequence.parts})
         if not rows or rows[0].position is None:
             raise QueryFailed(RingScanText.SEQUENCE_UNREADABLE.render(sequence=sequence))

@@ -11,7 +11,7 @@ from qmon.engines.base import Value
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
 from qmon.model.formatting import count_text
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.model.layout.layout_io import table_from_text
 from qmon.model.operation_records import (
     MAX_PLAN_ROWS,
@@ -213,7 +213,7 @@ class _TableUndo:
         return tuple(each for each in back if each in known)
 
     @property
-    def statement_names(self) -> tuple[str, ...]:
+    def statement_words(self) -> tuple[str, ...]:
         """The statements of a batch."""
         return (
             ("put_back", "take_out" if self.key else "take_out_bulk") if self.is_purge else ("lock_kept", "take_back")
@@ -309,7 +309,7 @@ class _TableUndo:
             raise RowRefused(UndoText.INSERT_PREVENTED)
         if back.other:
             raise RowRefused(UndoText.INSERT_CHANGED)
-        if sql.execute(self.statement_names[-1], names, values) != len(own):
+        if sql.execute(self.statement_words[-1], names, values) != len(own):
             raise RowRefused(UndoText.DELETED_AGAIN)
         return back.altered
 
@@ -350,7 +350,7 @@ def _read_table_undo(sql: Sql, done: OperationRow) -> _TableUndo | None:
     return _TableUndo(done, store, structure, columns, data_undo=data_undo, data_id=frozen["data_id"])
 
 
-def _find_store(sql: Sql, kind: undo_tables.StoreKind, table: TableName, operation: str) -> Store | None:
+def _find_store(sql: Sql, kind: undo_tables.StoreKind, table: ObjectName, operation: str) -> Store | None:
     """Return the store that contains rows of the operation. The table's columns may have changed since."""
     for store in reversed(undo_tables.read_stores(sql, kind, table)):
         if sql.fetch_count("held", {"store": store.parts}, {"operation": operation}):
@@ -385,7 +385,7 @@ def _full_plan(
         title=UndoText.TITLE.render(
             kind=done.kind, messages=count_text(rows.count, "message"), queue=done.queue, by=done.by
         ),
-        sql=tuple(sql.statement(name, undo.names).text for name in undo.statement_names),
+        sql=tuple(sql.statement(name, undo.names).text for name in undo.statement_words),
         first=_first_rows(context, sql, undo, rows),
         left_out=left,
         batch=LARGEST_BATCH,
@@ -397,7 +397,7 @@ def _full_plan(
 
 def _first_rows(context: OperatorContext, sql: Sql, undo: _TableUndo, rows: RowSet) -> tuple[PlanRow, ...]:
     marks = rows.first(MAX_PLAN_ROWS)
-    store = TableName(*undo.store.parts)
+    store = ObjectName(*undo.store.parts)
     payload: str | None = undo.columns.get("payload")
     payload = payload if payload in undo.store.columns else None
     names = undo.shown_names | {

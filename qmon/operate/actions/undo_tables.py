@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from qmon.engines.base import Value
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.model.layout.layout_io import table_to_text
 from qmon.operate.row_set import texts_for
 from qmon.operate.sql import Sql
@@ -73,7 +73,7 @@ def describe_lost(*structures: TableStructure) -> tuple[str, ...]:
     return tuple(out)
 
 
-def read_stores(sql: Sql, kind: StoreKind | None = None, table: TableName | None = None) -> list[Store]:
+def read_stores(sql: Sql, kind: StoreKind | None = None, table: ObjectName | None = None) -> list[Store]:
     """Return the stores of one table or all tables. Raises ``QueryFailed`` if the database has no qmon schema."""
     about = None if table is None else table_to_text(table)
     return sql.fetch(Store, "stores", {}, {"kind": kind, "about": about})

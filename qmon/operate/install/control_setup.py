@@ -11,7 +11,7 @@ from qmon.engines.control_schema import check_trusted
 from qmon.engines.result_records import to_records
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, QueryFailed
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.operate.install.install_script import SCRIPT_HEADERS
 from qmon.operate.install.object_names import table_name
 from qmon.texts import Text
@@ -75,8 +75,8 @@ class _QueueObject:
     operator_object: bool
 
     @property
-    def name(self) -> TableName:
-        return TableName(self.object_schema, self.object_name)
+    def name(self) -> ObjectName:
+        return ObjectName(self.object_schema, self.object_name)
 
 
 def plan_control_setup(
@@ -104,7 +104,7 @@ def plan_control_setup(
     return tuple(steps)
 
 
-def read_object_ids(connection: Connection, engine: Engine, tables: Iterable[TableName]) -> list[int]:
+def read_object_ids(connection: Connection, engine: Engine, tables: Iterable[ObjectName]) -> list[int]:
     """Return the ids of library tables, and of the sequences that number their rows."""
     query = queries.load_query(engine.name, "catalog/setup_table", connection.version)
     statements = (queries.render(query, {"table": table.parts}, engine) for table in sorted(tables, key=str))
@@ -253,7 +253,7 @@ class _SetupPlan:
         return queries.render(queries.load_query(self.engine.name, name, self.connection.version), names, self.engine)
 
 
-def _used_objects(layout: Layout) -> Iterator[tuple[str, TableName]]:
+def _used_objects(layout: Layout) -> Iterator[tuple[str, ObjectName]]:
     """Yield the objects that actions use in addition to tables and sequences, each with the kind of right it needs."""
     if layout.switch is not None:
         for switch in dict.fromkeys((layout.switch.producers, layout.switch.consumers)):

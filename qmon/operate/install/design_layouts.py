@@ -10,13 +10,13 @@ from qmon.model.layout.layout import (
     DEFAULT_MAX_ATTEMPTS,
     Layout,
     LayoutSource,
-    Order,
+    ObjectName,
     OwnerColumn,
+    PauseSwitch,
+    RequeueWrite,
     Ring,
+    SortColumn,
     StateColumn,
-    Switch,
-    TableName,
-    Write,
 )
 from qmon.operate.install.object_names import subscriber_sequences, table_name
 
@@ -38,7 +38,7 @@ _PUBLIC_ROUTINES: Final = frozenset(
         "reset",
     }
 )
-_NO_TABLE: Final = TableName("", "")
+_NO_TABLE: Final = ObjectName("", "")
 
 
 def layout_for(
@@ -60,7 +60,7 @@ def layout_for(
     """
     made = set(objects)
 
-    def first_created(*slots: str) -> TableName | None:
+    def first_created(*slots: str) -> ObjectName | None:
         """Return the name of the first of these objects that the design's files create."""
         return next((table_name(schema, queue, slot) for slot in slots if slot in made), None)
 
@@ -84,7 +84,7 @@ def layout_for(
         timeout_s=timeout_s,
         max_attempts=(max_attempts or DEFAULT_MAX_ATTEMPTS) if shape.attempts is not None else None,
         routines=tuple((verb, table_name(schema, queue, verb)) for verb in sorted(made & _PUBLIC_ROUTINES)),
-        switch=None if push_until is None or switch is None else Switch(push_until, switch),
+        switch=None if push_until is None or switch is None else PauseSwitch(push_until, switch),
         source=LayoutSource.REGISTRY,
     )
 
@@ -114,11 +114,11 @@ _BATCH_SHAPE: Final = _layout_shape(
     state=StateColumn("status", ready=0, in_progress=1, done=2, dead=3),
     started_at="started_at",
     attempts="attempts",
-    order=(Order("queue_date_time"), Order("queue_id")),
+    order=(SortColumn("queue_date_time"), SortColumn("queue_id")),
     writes=(
-        Write("ready", "completed_at", "null"),
-        Write("ready", "queue_date_time", "front"),
-        Write("dead", "completed_at", "keep"),
+        RequeueWrite("ready", "completed_at", "null"),
+        RequeueWrite("ready", "queue_date_time", "front"),
+        RequeueWrite("dead", "completed_at", "keep"),
     ),
 )
 
@@ -136,14 +136,14 @@ SHAPES: Final[dict[str, Layout]] = {
         state=StateColumn("status", ready=1, in_progress=2, dead=3),
         started_at="started_at",
         attempts="attempts",
-        order=(Order("id"),),
+        order=(SortColumn("id"),),
     ),
     "flag": _layout_shape(
         "id",
         "command",
         state=StateColumn("processed", ready=0, done=1),
-        order=(Order("id"),),
-        writes=(Write("ready", "processed_at", "null"),),
+        order=(SortColumn("id"),),
+        writes=(RequeueWrite("ready", "processed_at", "null"),),
     ),
     "batch_single": _BATCH_SHAPE,
     "batch_split": _BATCH_SHAPE,

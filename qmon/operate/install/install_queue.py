@@ -11,7 +11,7 @@ from qmon.engines.base import Bound, Connection, Engine, Query, Value
 from qmon.engines.control_schema import check_trusted
 from qmon.engines.sql import queries
 from qmon.errors import BadInput, QueryFailed
-from qmon.model.layout.layout import DEFAULT_MAX_ATTEMPTS, DEFAULT_TIMEOUT_S, MAX_MAX_ATTEMPTS, Layout, TableName
+from qmon.model.layout.layout import DEFAULT_MAX_ATTEMPTS, DEFAULT_TIMEOUT_S, MAX_MAX_ATTEMPTS, Layout, ObjectName
 from qmon.model.layout.layout_io import layout_from_json, layout_to_json
 from qmon.operate.install import object_names
 from qmon.operate.install.design_layouts import SHAPES, layout_for
@@ -66,7 +66,7 @@ class DatabaseObject:
     """A database object: its kind (``table``, ``index``, ``sequence``, ``function`` …) and its name."""
 
     kind: str
-    name: TableName
+    name: ObjectName
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name}"
@@ -313,7 +313,7 @@ def _read_existing(sql: Sql, schema: str, names: list[str]) -> tuple[DatabaseObj
     """Return which of these names exist in the schema. The result also contains the schema if it exists."""
     values = {"schema": schema, "names": json.dumps(names, ensure_ascii=False)}
     rows = sql.connection.fetch(Bound(sql.statement("action/objects", {}), values))
-    return tuple(DatabaseObject(str(kind), TableName(schema, str(name))) for kind, name in rows.rows)
+    return tuple(DatabaseObject(str(kind), ObjectName(schema, str(name))) for kind, name in rows.rows)
 
 
 def _check_can_create(taken: tuple[DatabaseObject, ...], schema: str, queue: str) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 from qmon.engines.base import EngineName, Query
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.texts import Text
 
 
@@ -93,9 +93,9 @@ def _length(engine: EngineName, name: str) -> int:
     return len(name.encode()) if engine == "postgres" else len(name.encode("utf-16-le")) // 2
 
 
-def table_name(schema: str, queue: str, slot: str = TABLE) -> TableName:
+def table_name(schema: str, queue: str, slot: str = TABLE) -> ObjectName:
     """Return the qualified name of the object with this placeholder."""
-    return TableName(schema, object_name(queue, slot))
+    return ObjectName(schema, object_name(queue, slot))
 
 
 def subscriber_sequences(subscribers: int) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from qmon.errors import BadInput
 from qmon.model.formatting import duration, holds_bytes
 from qmon.model.groups.conditions import NEVER, AnyOf, Condition, Contains
 from qmon.model.groups.group import State
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.model.operation_records import MAX_PLAN_ROWS, Choice, LeftOut, OwnerState, PlanRow
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan.exclusions import Exclusion, left_out_messages
@@ -112,7 +112,7 @@ class ChosenMessages:
         assert found is not None  # noqa: S101 - see ``why_impossible``
         return found
 
-    def needed_privileges(self, sql: Sql) -> dict[TableName, str]:
+    def needed_privileges(self, sql: Sql) -> dict[ObjectName, str]:
         """Return the privileges needed on each table."""
         needs, table = self._queue.needed_privileges(sql, self.statement_name), self._queue.group.table
         own = PURGE_PRIVILEGES if self._verb == "discard" else REQUEUE_PRIVILEGES
@@ -166,7 +166,7 @@ class ChosenMessages:
         for column, text in ((group.error, self._choice.error), (group.payload, self._choice.payload)):
             if column is not None and text is not None:
                 table = group.table.name if column.lookup is None else column.lookup.table
-                kind = read_column_type(sql, TableName(group.schema, table), column.name)
+                kind = read_column_type(sql, ObjectName(group.schema, table), column.name)
                 found.append(Contains(column, text, holds_bytes(kind)))
         self._text_conditions = tuple(found)
 

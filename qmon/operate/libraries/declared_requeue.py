@@ -14,7 +14,7 @@ from qmon.engines.base import Value
 from qmon.engines.sql.queries import Name
 from qmon.errors import PermissionMissing, QueryFailed
 from qmon.model.groups.group import Group, State
-from qmon.model.layout.layout import Layout, StateColumn, StateValue, TableName, Write
+from qmon.model.layout.layout import Layout, ObjectName, RequeueWrite, StateColumn, StateValue
 from qmon.model.layout.layout_io import table_to_text
 from qmon.model.operation_records import Choice, Nothing, OperationKind, Plan, RedriveLimits
 from qmon.operate.actions.redrive import RedriveWork, limits_text, seconds_at_rate
@@ -76,7 +76,7 @@ def why_declaration_unfit(sql: Sql, group: Group) -> str | None:
     uses = group.columns_read
     tables: dict[str, TableStructure] = {}
     for table, column in sorted(uses.columns):
-        structure = tables.get(table) or read_structure(sql, TableName(group.schema, table))
+        structure = tables.get(table) or read_structure(sql, ObjectName(group.schema, table))
         tables[table] = structure
         if not (kind := structure.column_type(column)):
             return DeclaredText.NO_COLUMN.render(table=structure.table, column=column)
@@ -170,7 +170,7 @@ class _DeclaredRequeue:
         # `TableRequeue` writes one column as the state. It needs a value, or NULL.
         first = min(group.writes.ready, key=lambda each: (each.what != "value", each.what != "null"))
         attempts = group.attempts.name if group.attempts is not None and group.attempts.is_plain else None
-        again = (Write("ready", attempts, "value", 0),) if verb == "retry" and attempts else ()
+        again = (RequeueWrite("ready", attempts, "value", 0),) if verb == "retry" and attempts else ()
         rest = tuple(each for each in group.writes.ready if each is not first)
         flat = Layout(
             queue.layout.queue, "status", table, id=group.id, attempts=attempts, writes=rest, times=group.times

@@ -152,7 +152,7 @@ def _prepare_action(
             refused=why or (None if count else Nothing.NO_MESSAGE),
         )
     about: dict[str, object] = {"statement": rows.statement_name, "ids": [row.id for row in chosen[:_MAX_AUDIT_IDS]]}
-    about |= {} if trash is None else trash.frozen_values()
+    about |= {} if trash is None else trash.undo_columns()
     record = OperationRecord(
         table_to_text(layout.table), about, undoable=trash is not None, tables=queue_tables(layout)
     )
@@ -196,7 +196,7 @@ class LibraryTrash:
 
         return save_rows
 
-    def frozen_values(self) -> dict[str, object]:
+    def undo_columns(self) -> dict[str, object]:
         """Return the columns by which the undo finds and shows the rows."""
         group, there = self.queue.group, self.structure.kept_columns
         shown = {"attempts": group.attempts, "payload": group.payload}

@@ -36,7 +36,7 @@ class LibraryPauseText(Text):
 
 
 @dataclass(frozen=True, slots=True)
-class _ChangedQueue:
+class _ChangedQueueRow:
     queue: str
 
 
@@ -55,13 +55,13 @@ def prepare_library_resume(context: OperatorContext, layout: Layout, side: Side)
     return _prepare_action(context, layout, side, OperationKind.RESUME)
 
 
-def is_library_paused(sql: Sql, layout: Layout) -> bool:
+def is_queue_paused_by_library(sql: Sql, layout: Layout) -> bool:
     """Return whether the library's own pause stops the consumers of this queue."""
     queue = library_queue_for(layout)
-    return queue is not None and bool(_read_paused(sql, queue))
+    return queue is not None and bool(_read_pause_if_supported(sql, queue))
 
 
-def _read_paused(sql: Sql, queue: LibraryQueue) -> bool | None:
+def _read_pause_if_supported(sql: Sql, queue: LibraryQueue) -> bool | None:
     """Read whether the library pauses the queue. Return ``None`` if the library cannot pause the queue.
 
     Some libraries have no pause. Other libraries can only pause a queue after a worker has popped a message.
@@ -87,7 +87,7 @@ def _prepare_action(context: OperatorContext, layout: Layout, side: Side, kind: 
     if queue.value is None:
         return deny(LibraryPauseText.SEVERAL_QUEUES.render(queue=layout.queue))
     with context.open_sql("pause" if pauses else "resume") as sql:
-        paused, already = _read_paused(sql, queue), None
+        paused, already = _read_pause_if_supported(sql, queue), None
         if paused is None:
             already = LibraryPauseText.NO_QUEUE_YET.render(library=queue.group.library, queue=queue.value)
         elif paused is pauses:
@@ -129,6 +129,6 @@ class _SetPause:
     def __call__(self, sql: Sql, operation: RunningOperation, on_progress: OnProgress, stopped: StopRequested) -> None:
         with operation.batch() as tally:
             names = self.queue.names_for(sql, self.statement)
-            done = len(sql.fetch(_ChangedQueue, self.statement, names, {"queue": self.queue.value}))
+            done = len(sql.fetch(_ChangedQueueRow, self.statement, names, {"queue": self.queue.value}))
             tally.done, tally.changed = done, 1 - done
         on_progress(Progress(1, done=done, changed=1 - done))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model.layout.layout import GroupPart, Layout
+from qmon.model.layout.layout import Layout, SharedTableQueue
 from qmon.model.operation_records import OperationKind, Side
 from qmon.operate.plan.library_queue import Verb, library_queue_for
 from qmon.texts import Text
@@ -79,7 +79,7 @@ def needs_confirmed_queue(layout: Layout, kind: OperationKind) -> bool:
     )
 
 
-def _why_not_in_library(layout: Layout, part: GroupPart, kind: OperationKind, side: Side | None) -> str | None:
+def _why_not_in_library(layout: Layout, part: SharedTableQueue, kind: OperationKind, side: Side | None) -> str | None:
     queue = library_queue_for(layout)
     verb = _LIBRARY_VERBS.get(kind)
     if queue is not None and verb is not None and queue.allows(verb):

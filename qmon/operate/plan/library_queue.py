@@ -22,7 +22,7 @@ from qmon.libraries.library_catalog import built_in_libraries
 from qmon.libraries.recognition import find_group
 from qmon.model.groups.group import Group, State
 from qmon.model.groups.group_parser import group_from_dict
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.operate.sql import Sql
 from qmon.texts import Text
 
@@ -131,27 +131,27 @@ class LibraryQueue:
             return {"table": self.group.table.parts, "key": self.group.id}
         return {name: self._qualified_name(name).parts for name in _load_query(sql, statement).names}
 
-    def written_tables(self, sql: Sql, statement: str) -> dict[TableName, str]:
+    def written_tables(self, sql: Sql, statement: str) -> dict[ObjectName, str]:
         """Return the tables that a statement writes, each with the required privileges."""
         found: defaultdict[str, set[str]] = defaultdict(set)
         for what, name, upsert in _WRITTEN_TABLES.findall(_load_query(sql, statement).text):
             found[name] |= {what.split()[0], "SELECT"} | ({"UPDATE"} if upsert else set())
         return {self._qualified_name(name): ",".join(sorted(needed)) for name, needed in found.items()}
 
-    def needed_privileges(self, sql: Sql, statement: str) -> dict[TableName, str]:
+    def needed_privileges(self, sql: Sql, statement: str) -> dict[ObjectName, str]:
         """Return the privileges that a statement needs on each table and sequence, separated by commas."""
         found = {table: set(how.split(",")) for table, how in self.written_tables(sql, statement).items()}
         for name in _LOCKED_TABLES.findall(_load_query(sql, statement).text):
             found.setdefault(self._qualified_name(name), set()).add("UPDATE")
         for table, how in list(found.items()):
             if "INSERT" in how:
-                found[TableName(table.schema, f"{table.name}_id_seq")] = {"UPDATE"}
+                found[ObjectName(table.schema, f"{table.name}_id_seq")] = {"UPDATE"}
         for name, privileges in _TRIGGER_PRIVILEGES.get(self.group.library, {}).items():
-            found[TableName(self.group.schema, name)] = set(privileges.split(","))
+            found[ObjectName(self.group.schema, name)] = set(privileges.split(","))
         return {table: ",".join(sorted(how)) for table, how in found.items()}
 
-    def _qualified_name(self, name: str) -> TableName:
-        return self.group.table if name == "table" else TableName(self.group.schema, self.prefix + name)
+    def _qualified_name(self, name: str) -> ObjectName:
+        return self.group.table if name == "table" else ObjectName(self.group.schema, self.prefix + name)
 
     def states_of(self, *kinds: str) -> tuple[State, ...]:
         """Return the queue's states of these kinds."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from qmon.errors import QueryFailed
 from qmon.model.formatting import decode_hex, has_cheap_size, holds_bytes
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.layout.layout_io import table_to_text
 from qmon.model.layout.table_facts import Column
 from qmon.model.operation_records import MAX_PLAN_ROWS, OperationKind, PlanRow
@@ -32,7 +32,7 @@ class PreviewText(Text):
 ShowPayload = Callable[[str | None], str | None]
 
 
-def read_sized_column(sql: Sql, table: TableName, column: str | None) -> str | None:
+def read_sized_column(sql: Sql, table: ObjectName, column: str | None) -> str | None:
     """Return the column if the size of a value can be read without decompressing the value, otherwise ``None``.
 
     Reads the column's type.
@@ -40,12 +40,12 @@ def read_sized_column(sql: Sql, table: TableName, column: str | None) -> str | N
     return column if has_cheap_size(read_column_type(sql, table, column)) else None
 
 
-def read_typed_column(sql: Sql, table: TableName, column: str | None) -> Column | None:
+def read_typed_column(sql: Sql, table: ObjectName, column: str | None) -> Column | None:
     """Read the column's type, and return the column with its type. The type has no length."""
     return None if column is None else Column(column, read_column_type(sql, table, column).partition("(")[0])
 
 
-def payload_shower(context: OperatorContext, sql: Sql, table: TableName, column: str | None) -> ShowPayload:
+def payload_shower(context: OperatorContext, sql: Sql, table: ObjectName, column: str | None) -> ShowPayload:
     """Return a function that decodes and redacts payloads of this column for a screen.
 
     The function hides masked values. Reads the column's type.

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.operate.context import AccessText, OperatorContext
 from qmon.operate.run.running_operation import read_audit_access
 from qmon.operate.sql import Sql
@@ -50,7 +50,7 @@ class _MaskedColumn:
     column_name: str
 
 
-def why_not_permitted(context: OperatorContext, sql: Sql, needed: str = "", *tables: TableName | None) -> str | None:
+def why_not_permitted(context: OperatorContext, sql: Sql, needed: str = "", *tables: ObjectName | None) -> str | None:
     """Return why the action cannot be applied, or ``None`` if it can be applied. Only reads.
 
     The reason is that qmon is read-only here, or that our role lacks a right. ``needed``: privileges on each of the
@@ -63,7 +63,7 @@ def why_not_permitted(context: OperatorContext, sql: Sql, needed: str = "", *tab
     return missing_rights(sql, {table: needed for table in tables if table is not None})
 
 
-def missing_rights(sql: Sql, needed: Mapping[TableName, str]) -> str | None:
+def missing_rights(sql: Sql, needed: Mapping[ObjectName, str]) -> str | None:
     """Return the rights that our role lacks, with the GRANT statements; ``None`` if our role has all rights.
 
     ``needed``: the privileges on each table or sequence, separated by commas.
@@ -77,7 +77,7 @@ def missing_rights(sql: Sql, needed: Mapping[TableName, str]) -> str | None:
 
 
 def why_not_keepable(
-    sql: Sql, table: TableName, columns: Collection[str | None], shown: Collection[str | None] = ()
+    sql: Sql, table: ObjectName, columns: Collection[str | None], shown: Collection[str | None] = ()
 ) -> str | None:
     """Return why values of these columns cannot be saved unchanged, or ``None`` if they can. Only reads the catalog.
 
@@ -99,7 +99,7 @@ def why_not_keepable(
     return RightsText.NOT_KEEPABLE.render(table=table, why=why, helps=helps)
 
 
-def masked_columns(sql: Sql, table: TableName) -> dict[str, str]:
+def masked_columns(sql: Sql, table: ObjectName) -> dict[str, str]:
     """Return the masked columns, each with advice on how to let our role read the column.
 
     For these columns, the server does not show our role the stored values.
@@ -108,7 +108,7 @@ def masked_columns(sql: Sql, table: TableName) -> dict[str, str]:
     return {each.column_name: each.helps for each in found if each.masked}
 
 
-def unmasked_copy_risks(sql: Sql, table: TableName, columns: Collection[str]) -> tuple[str, ...]:
+def unmasked_copy_risks(sql: Sql, table: ObjectName, columns: Collection[str]) -> tuple[str, ...]:
     """Return a risk if some of these columns have a mask, because the copies in qmon's schema have no mask."""
     name = "action/operate/masked"
     found = sql.fetch(_MaskedColumn, name, {"table": table.parts}) if sql.has_statement(name) else []
@@ -126,6 +126,6 @@ def why_no_record(sql: Sql) -> str | None:
     return RightsText.NO_RECORD.render(advice=AccessText.SETUP_ADVICE)
 
 
-def queue_tables(layout: Layout) -> tuple[TableName, ...]:
+def queue_tables(layout: Layout) -> tuple[ObjectName, ...]:
     """Return the tables that contain a queue's messages."""
     return (layout.table,) if layout.data_table is None else (layout.table, layout.data_table)

@@ -6,7 +6,7 @@ from qmon.engines.sql.condition_sql import RowCondition
 from qmon.model.formatting import holds_bytes
 from qmon.model.groups.conditions import AllOf, ColumnRef, Contains, Lookup
 from qmon.model.groups.group import Group
-from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.operation_records import Choice
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import TableColumn, TableStructure
@@ -28,11 +28,11 @@ def text_condition_for(sql: Sql, layout: Layout, structure: TableStructure, choi
             column = read_column_type(sql, layout.data_table, layout.payload)
         found.append(Contains(ColumnRef(layout.payload, lookup=second), choice.payload, holds_bytes(column)))
     # lookups use the schema of this table
-    rows = Group(layout.queue, TableName(of, layout.table.name), layout.id or "", ())
+    rows = Group(layout.queue, ObjectName(of, layout.table.name), layout.id or "", ())
     return RowCondition(AllOf(tuple(found)), rows, layout.table.name)
 
 
-def read_column_type(sql: Sql, table: TableName, column: str | None) -> str:
+def read_column_type(sql: Sql, table: ObjectName, column: str | None) -> str:
     """Return the type of a column as the server names it; empty if the column does not exist."""
     found = () if column is None else sql.fetch(TableColumn, "structure", {"table": table.parts})
     return next((each.type_name for each in found if each.column_name == column), "")

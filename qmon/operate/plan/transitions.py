@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 from qmon.engines.base import EngineName, Value
 from qmon.engines.sql.queries import Name
-from qmon.model.layout.layout import Layout, StateColumn, StateValue, Write
+from qmon.model.layout.layout import Layout, RequeueWrite, StateColumn, StateValue
 from qmon.model.layout.time_zones import UTC_ZONE
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import TableStructure
@@ -97,7 +97,7 @@ class Transition:
     state: Literal["ready", "dead"]
     column: str
     value: StateValue | None
-    writes: tuple[Write, ...]
+    writes: tuple[RequeueWrite, ...]
     assigned: frozenset[str]
     structure: TableStructure
 
@@ -107,9 +107,9 @@ class Transition:
         return (self.column, *(each.column for each in self.writes))
 
     @property
-    def state_write(self) -> Write:
+    def state_write(self) -> RequeueWrite:
         """The write of the state."""
-        return Write(self.state, self.column, "null" if self.value is None else "value", self.value)
+        return RequeueWrite(self.state, self.column, "null" if self.value is None else "value", self.value)
 
     @property
     def front_column(self) -> str | None:
@@ -179,7 +179,7 @@ def transition_for(
     state: StateColumn,
     structure: TableStructure,
     target: Literal["ready", "dead"],
-    extra_writes: Sequence[Write] = (),
+    extra_writes: Sequence[RequeueWrite] = (),
 ) -> Transition:
     """Return the configured writes for this state. Start time and owner become NULL if the table allows NULL.
 
@@ -190,7 +190,7 @@ def transition_for(
     owner = None if layout.owner is None else layout.owner.column
     for column in (layout.started_at, owner):
         if column is not None and column not in assigned and structure.may_be_set_null(column):
-            assigned[column] = Write(target, column, "null")
+            assigned[column] = RequeueWrite(target, column, "null")
     value = state.ready if target == "ready" or state.dead is None else state.dead
     writes = tuple(each for each in assigned.values() if each.what != "keep")
     return Transition(target, state.column, value, writes, frozenset(assigned), structure)
@@ -301,7 +301,7 @@ def _join_names(names: Iterable[str]) -> str:
     return ", ".join(names)
 
 
-def _write_text(write: Write) -> str:
+def _write_text(write: RequeueWrite) -> str:
     if write.what == "front":
         return TransitionText.BEFORE_FIRST
     return {"null": "NULL", "now": TransitionText.CURRENT_TIME}.get(write.what, str(write.value))

@@ -17,7 +17,7 @@ from qmon.engines.base import Value
 from qmon.engines.control_schema import check_trusted
 from qmon.errors import BadInput, ConnectionLost, OutcomeUnknown, PermissionMissing, QmonError
 from qmon.model.formatting import count_text
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.model.operation_records import Consent, OperationResult, OperationState, Plan
 from qmon.operate.audit import Audit, AuditFailed
 from qmon.operate.context import AccessText, OperatorContext, Permission
@@ -98,7 +98,7 @@ class OperationRecord:
     frozen: Mapping[str, object] = field(default_factory=dict)
     undo_of: str | None = None
     undoable: bool = False
-    tables: tuple[TableName, ...] = ()
+    tables: tuple[ObjectName, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

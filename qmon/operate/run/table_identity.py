@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from qmon.engines.base import Value
 from qmon.engines.postgres.arrays import array_literal
 from qmon.errors import QmonError
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.operate.row_set import Mark
 from qmon.operate.sql import Sql
 from qmon.texts import Text
@@ -40,7 +40,7 @@ class _Part:
 class TableIdentity:
     """A table and its partitions at the time of the plan."""
 
-    table: TableName
+    table: ObjectName
     parts: dict[str, _Part]
 
     def check_unchanged(self, sql: Sql, marks: Iterable[Mark] = ()) -> None:
@@ -64,11 +64,11 @@ class TableIdentity:
                 raise TableChanged(TableChange.ALTERED.render(table=self.table, why=why))
 
 
-def read_table_identity(sql: Sql, table: TableName) -> TableIdentity:
+def read_table_identity(sql: Sql, table: ObjectName) -> TableIdentity:
     """Read the current identity of the table."""
     return TableIdentity(table, {each.part: each for each in _read_parts(sql, table, None)})
 
 
-def _read_parts(sql: Sql, table: TableName, parts: Iterable[str] | None) -> list[_Part]:
+def _read_parts(sql: Sql, table: ObjectName, parts: Iterable[str] | None) -> list[_Part]:
     values: dict[str, Value] = {"all": parts is None, "parts": array_literal(sorted(parts or ()))}
     return sql.fetch(_Part, "place", {"table": table.parts}, values)

@@ -47,7 +47,7 @@ COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
 def export_rows(facts: ReportFacts) -> dict[str, Sequence[Mapping[str, Any]]]:
     """Return the rows of each part of the report, keyed by file name."""
     return {
-        "levels": [*_level_rows(facts)],
+        "levels": [*_slo_rows(facts)],
         "queues": [*_queue_rows(facts)],
         "series": [*_series_rows(facts)],
         "incidents": [*_incident_rows(facts)],
@@ -92,7 +92,7 @@ def _select_columns(name: str, row: Mapping[str, Any]) -> dict[str, Any]:
     return {column: row[column] for column in COLUMNS[name]}
 
 
-def _level_rows(facts: ReportFacts) -> Iterable[dict[str, Any]]:
+def _slo_rows(facts: ReportFacts) -> Iterable[dict[str, Any]]:
     for each in facts.levels:
         asked = each.objective
         yield {

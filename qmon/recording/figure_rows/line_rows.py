@@ -16,7 +16,7 @@ import pyarrow.json
 
 from qmon.recording.figure_rows.row_schema import FIGURES, LINE, LINE_COLUMN, ROWS, bucket_for
 from qmon.recording.figure_rows.segment_lines import BadLineText, SegmentLine, parse_segment
-from qmon.recording.format.frames import FORMAT_VERSION, Damaged, parse_json
+from qmon.recording.format.frames import FORMAT_VERSION, Damaged, parse_bounded_json
 
 # Bytes of lines that are parsed at a time, so that memory does not depend on the size of a segment.
 _BATCH_BYTES: Final = 4 * 1024 * 1024
@@ -67,7 +67,7 @@ def rows_from_lines(file: str, reads: list[SegmentLine]) -> Iterator[pa.RecordBa
         }
         target = bad[0].session.target
         place = {"target": target, "bucket": bucket_for(target)}
-        yield _staged_batch({"kind": "bad", "line": _line_column(said, len(bad)), **place}, len(bad))
+        yield _staged_batch({"kind": "bad", "line": _line_struct_column(said, len(bad)), **place}, len(bad))
 
 
 def _parse_good_lines(reads: list[SegmentLine]) -> Iterator[tuple[list[SegmentLine], pa.Table]]:
@@ -103,7 +103,7 @@ def _parse_json_lines(text: bytes) -> pa.Table:
 def _parse_failure(text: bytes) -> str:
     """Return why Arrow cannot parse a line: a newer format, or an unknown shape."""
     try:
-        version = parse_json(text)["v"]
+        version = parse_bounded_json(text)["v"]
         newer = version > FORMAT_VERSION
     except (Damaged, KeyError, TypeError):
         newer, version = False, 0
@@ -175,13 +175,13 @@ class _ParsedLines:
                 "wait": self._figures.field("wait").take(lines),
                 "sessions": self._figures.field("sessions").take(lines),
             }
-            yield _staged_batch(common | {"kind": "poll", "line": _line_column(said, len(lines))}, len(lines))
+            yield _staged_batch(common | {"kind": "poll", "line": _line_struct_column(said, len(lines))}, len(lines))
             yield samples
         if operations.any():
             lines = np.flatnonzero(operations)
             done = self._operation.take(lines)
             said = {"file": self._file, "operation": done}
-            kind = {"kind": "operation", "line": _line_column(said, len(lines))}
+            kind = {"kind": "operation", "line": _line_struct_column(said, len(lines))}
             yield _staged_batch(self._common_columns(lines, done.field("started_at")) | kind, len(lines))
 
     def _common_columns(self, lines: Places, at: pa.Array) -> dict[str, Any]:
@@ -214,7 +214,7 @@ class _ParsedLines:
         order = order[(code[order] >= 0) & ~again]
         at_line, places = pa.array(line[order]), pa.array(order)
         columns: dict[str, Any] = {
-            name: _full_column(value, len(lines)).take(at_line) for name, value in common.items()
+            name: _broadcast_column(value, len(lines)).take(at_line) for name, value in common.items()
         }
         columns |= {name: each.values_for(lines, counts).take(places) for name, each in self._lists.items()}
         kept = np.bincount(line[order], minlength=len(lines))
@@ -249,20 +249,23 @@ def _dates(at: pa.Array) -> pa.Array:
     return pc.floor(pc.divide(at, 86400.0)).cast(pa.int32()).cast(pa.date32())
 
 
-def _line_column(fields: dict[str, Any], rows: int) -> pa.Array:
+def _line_struct_column(fields: dict[str, Any], rows: int) -> pa.Array:
     """Return the column ``line`` of ``row_schema.ROWS``."""
     kind = LINE_COLUMN
     return pa.StructArray.from_arrays(
-        [_full_column(fields.get(field.name), rows, field.type).cast(field.type) for field in kind], fields=list(kind)
+        [_broadcast_column(fields.get(field.name), rows, field.type).cast(field.type) for field in kind],
+        fields=list(kind),
     )
 
 
 def _staged_batch(columns: dict[str, Any], rows: int) -> pa.RecordBatch:
     """Return rows of ``row_schema.ROWS``. Missing columns are null; a single value is repeated for all rows."""
-    return pa.record_batch([_full_column(columns.get(f.name), rows, f.type).cast(f.type) for f in ROWS], schema=ROWS)
+    return pa.record_batch(
+        [_broadcast_column(columns.get(f.name), rows, f.type).cast(f.type) for f in ROWS], schema=ROWS
+    )
 
 
-def _full_column(value: object, rows: int, kind: pa.DataType | None = None) -> pa.Array:
+def _broadcast_column(value: object, rows: int, kind: pa.DataType | None = None) -> pa.Array:
     if value is None:
         return pa.nulls(rows, kind)
     if isinstance(value, list):

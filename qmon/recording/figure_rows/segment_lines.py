@@ -13,11 +13,11 @@ from qmon.recording.format.frames import (
     FIGURE_KINDS,
     FRAME_MAGIC,
     Damaged,
-    check_numbers,
+    check_integer_range,
     inflate_frame,
     line_kind,
     line_spans,
-    parse_json,
+    parse_bounded_json,
 )
 from qmon.texts import Text
 
@@ -73,7 +73,7 @@ def parse_segment(path: str, content: bytes) -> Iterator[SegmentLine]:
             elif kind in FIGURE_KINDS:
                 line = text[begin:end]
                 try:
-                    check_numbers(line)
+                    check_integer_range(line)
                 except Damaged as problem:
                     yield SegmentLine(place, session, "", line, str(problem))
                     continue
@@ -108,7 +108,7 @@ def _read_frames(content: bytes) -> Iterator[tuple[bytes, str]]:
 
 def _parse_session(line: bytes, known: RecordedSession) -> RecordedSession:
     try:
-        session = parse_json(line)["session"]
+        session = parse_bounded_json(line)["session"]
         environment = str(session.get("environment") or "") or known.environment
         return RecordedSession(str(session["target"]), str(session.get("zone") or known.zone), environment)
     except (Damaged, KeyError, TypeError, AttributeError):

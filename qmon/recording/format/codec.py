@@ -21,7 +21,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar, get_args, get_origin
 import msgspec
 
 from qmon.model.layout.layout import Layout
-from qmon.recording.format.frames import Damaged, check_numbers, parse_json
+from qmon.recording.format.frames import Damaged, check_integer_range, parse_bounded_json
 from qmon.texts import Text
 
 
@@ -77,11 +77,11 @@ def decode(kind: type[Record], text: bytes) -> Record:
     """
     wanted: Any = kind
     try:
-        check_numbers(text)
+        check_integer_range(text)
         try:
             found: Record = _decoder(wanted).decode(text)
         except (msgspec.DecodeError, RecursionError):
-            found = msgspec.convert(parse_json(text), kind)
+            found = msgspec.convert(parse_bounded_json(text), kind)
     except (ValueError, RecursionError, Damaged) as problem:
         raise Damaged(CodecText.NOT_VALID.render(kind=kind.__name__, problem=problem)) from None
     return found

@@ -150,13 +150,13 @@ def line_kind(text: bytes, begin: int = 0, end: int | None = None) -> str:
     if (found := _HEAD.match(text, begin, end)) is not None:
         return found[1].decode()
     try:
-        kind = parse_json(text[begin:end])["k"]
+        kind = parse_bounded_json(text[begin:end])["k"]
     except (Damaged, KeyError, TypeError):
         return ""
     return kind if isinstance(kind, str) else ""
 
 
-def parse_json(text: bytes) -> Any:
+def parse_bounded_json(text: bytes) -> Any:
     """Parse JSON with Python's own reader, which also accepts ``Infinity`` and ``\\ud800``.
 
     Raises ``Damaged`` for invalid JSON, too much nesting, or numbers that no recorder writes.
@@ -169,10 +169,10 @@ def parse_json(text: bytes) -> Any:
         raise Damaged(str(problem) or FrameText.NESTED) from None
 
 
-def check_numbers(text: bytes) -> None:
+def check_integer_range(text: bytes) -> None:
     """Raise ``Damaged`` if JSON contains an integer of more than 64 bits, because arithmetic with it would fail."""
     if _TOO_LONG in text.translate(_TO_ZEROS):
-        parse_json(text)
+        parse_bounded_json(text)
 
 
 def _parse_int(text: str) -> int:

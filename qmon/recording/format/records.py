@@ -16,7 +16,7 @@ from qmon.model.figure import Verdict
 from qmon.model.operation_records import Operation
 from qmon.model.snapshot import Snapshot
 from qmon.recording.format.codec import decode
-from qmon.recording.format.frames import FORMAT_VERSION, LINE_BYTES, Damaged, parse_json
+from qmon.recording.format.frames import FORMAT_VERSION, LINE_BYTES, Damaged, parse_bounded_json
 from qmon.recording.format.poll_figures import Figures
 from qmon.texts import Text
 
@@ -88,7 +88,7 @@ class End:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class JumpPoint:
     """A time that a replay can jump to. ``kind``: ``operation``, or ``verdict`` (the start of a warning or worse)."""
 
     at: float
@@ -118,7 +118,7 @@ class IndexLine:
 
     session: SessionLine | None
     frames: tuple[Frame, ...] = ()
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[JumpPoint, ...] = ()
 
 
 KINDS: Final[dict[str, type]] = {
@@ -207,7 +207,7 @@ def parse_line(text: bytes) -> Line | None:
 
 def _parse_with_python(text: bytes) -> tuple[tuple[int, str, int, float, str], bytes]:
     try:
-        raw = parse_json(text)
+        raw = parse_bounded_json(text)
         head = msgspec.convert(raw, _HEAD.type)
         value = json.dumps(raw[head.k]).encode() if head.k in raw else b""
     except (ValueError, RecursionError, Damaged) as problem:

@@ -14,7 +14,7 @@ from qmon.model.queue_figures import PLOTTED_FIGURES, QueueFigure
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import SourceState
-from qmon.recording.format.records import Mark
+from qmon.recording.format.records import JumpPoint
 from qmon.recording.history.buckets import LONGEST_SPAN_S, Bins
 from qmon.recording.history.collected_range import FIGURES, CollectedRange, SeenOperation
 from qmon.recording.history.incidents import RunCollector
@@ -198,23 +198,23 @@ class InMemoryHistory:
         with self._lock:
             return self._events[0].at if len(self._events) == MOST_EVENTS else self.begins_at
 
-    def find_mark(self, queue: str, at: float, *, forward: bool) -> Mark | None:
+    def find_jump_point(self, queue: str, at: float, *, forward: bool) -> JumpPoint | None:
         """Return the next or previous incident or operation of a queue, seen from ``at``, or ``None``."""
         with self._lock:
             known = self._queues.get(queue)
             marks = [
-                Mark(run.first_at, "verdict", queue, f"{run.code}: {run.proof}")
+                JumpPoint(run.first_at, "verdict", queue, f"{run.code}: {run.proof}")
                 for run in (known.runs.runs if known is not None else ())
             ]
             marks += [
-                Mark(each.at, "operation", each.operation.queue, operation_text(each.operation))
+                JumpPoint(each.at, "operation", each.operation.queue, operation_text(each.operation))
                 for each in self._operations.values()
                 if each.operation.queue in ("", queue)
             ]
         return nearest_mark(marks, at, forward=forward)
 
 
-def nearest_mark(marks: Iterable[Mark | None], at: float, *, forward: bool) -> Mark | None:
+def nearest_mark(marks: Iterable[JumpPoint | None], at: float, *, forward: bool) -> JumpPoint | None:
     """Return the first mark after a time, or the last mark before it."""
     beyond = [m for m in marks if m is not None and (m.at > at + 0.001 if forward else m.at < at - 0.001)]
     if not beyond:

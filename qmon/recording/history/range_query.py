@@ -17,7 +17,7 @@ from qmon.model.operation_records import Operation
 from qmon.model.queue_figures import PLOTTED_FIGURES, QueueFigure
 from qmon.recording.format.frames import OPEN_PREFIX, Damaged
 from qmon.recording.format.poll_figures import Figures
-from qmon.recording.format.records import Line, Mark
+from qmon.recording.format.records import JumpPoint, Line
 from qmon.recording.history.buckets import LONGEST_SPAN_S, Bins, Bucket
 from qmon.recording.history.collected_range import FIGURES, CollectedRange, SeenOperation, latest_operation
 from qmon.recording.history.in_memory import InMemoryHistory, nearest_mark
@@ -97,13 +97,15 @@ class RangeReader:
         known = [each.begins_at for each in (self.archive, self.memory) if each is not None]
         return min(known, default=0.0)
 
-    def find_mark(
+    def find_jump_point(
         self, queue: str, at: float, *, forward: bool, stopped: Callable[[], bool] = lambda: False
-    ) -> Mark | None:
+    ) -> JumpPoint | None:
         """Return the next or previous incident or operation of a queue, seen from ``at``, or ``None``."""
         found = [
-            self.archive.find_mark(queue, at, forward=forward, stopped=stopped) if self.archive is not None else None,
-            self.memory.find_mark(queue, at, forward=forward) if self.memory is not None else None,
+            self.archive.find_jump_point(queue, at, forward=forward, stopped=stopped)
+            if self.archive is not None
+            else None,
+            self.memory.find_jump_point(queue, at, forward=forward) if self.memory is not None else None,
         ]
         return nearest_mark(found, at, forward=forward)
 

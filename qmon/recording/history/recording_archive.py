@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from qmon.recording.format.frames import OPEN_PREFIX, Damaged
-from qmon.recording.format.records import Mark
+from qmon.recording.format.records import JumpPoint
 from qmon.recording.read.recording_paths import folder_name_for, list_segments, segment_start
 from qmon.recording.read.recording_reader import RecordingReader
 from qmon.recording.read.segment_reader import frames_between, mark_for, open_segment, parse_lines_of_kinds
@@ -74,9 +74,9 @@ class RecordingArchive:
         times += [line.at for line in one.tail]
         return (min(times), max(times)) if times else None
 
-    def find_mark(
+    def find_jump_point(
         self, queue: str, at: float, *, forward: bool, stopped: Callable[[], bool] = lambda: False
-    ) -> Mark | None:
+    ) -> JumpPoint | None:
         """Return the next or previous incident or operation of a queue, seen from ``at``, or ``None``."""
         paths = self._paths()
         starts = [segment_start(path) for path in paths]
@@ -84,7 +84,7 @@ class RecordingArchive:
             order: Iterator[Path] = iter(paths[max(0, bisect_left(starts, at - _LONGEST_S)) :])
         else:
             order = reversed(paths[: bisect_right(starts, at)])
-        best: Mark | None = None
+        best: JumpPoint | None = None
         for path in order:
             if stopped() or (
                 best is not None and segment_start(path) not in (0.0, best.at) and _is_past(best, path, forward)
@@ -97,24 +97,24 @@ class RecordingArchive:
                     best = mark
         return best
 
-    def _marks_in(self, path: Path) -> tuple[Mark, ...]:
+    def _marks_in(self, path: Path) -> tuple[JumpPoint, ...]:
         return _open_marks(path) if path.name.startswith(OPEN_PREFIX) else self._marks(path)
 
 
-def _is_past(best: Mark, path: Path, forward: bool) -> bool:
+def _is_past(best: JumpPoint, path: Path, forward: bool) -> bool:
     """Return true if every mark of this segment is farther away than the mark ``best``."""
     return segment_start(path) > best.at if forward else segment_start(path) + _LONGEST_S < best.at
 
 
-def _sealed_marks(path: Path) -> tuple[Mark, ...]:
+def _sealed_marks(path: Path) -> tuple[JumpPoint, ...]:
     try:
         return open_segment(path).marks
     except OSError:
         return ()
 
 
-def _open_marks(path: Path) -> tuple[Mark, ...]:
-    found: list[Mark] = []
+def _open_marks(path: Path) -> tuple[JumpPoint, ...]:
+    found: list[JumpPoint] = []
     try:
         for _, text in frames_between(path, float("-inf"), float("inf")):
             found += (mark for line in parse_lines_of_kinds(text, _JUMP_TO) if (mark := mark_for(line)) is not None)

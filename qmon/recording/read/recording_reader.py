@@ -13,7 +13,7 @@ from qmon.errors import BadInput
 from qmon.model.operation_records import Operation
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.source import Phase, SourceState
-from qmon.recording.format.records import Line, Mark, PhaseChange, SessionLine, VerdictsLine
+from qmon.recording.format.records import JumpPoint, Line, PhaseChange, SessionLine, VerdictsLine
 from qmon.recording.read.recording_paths import list_segments, recorded_targets, sealed_path, segment_start
 from qmon.recording.read.segment_reader import Segment, open_segment
 from qmon.texts import Text
@@ -115,7 +115,7 @@ class RecordingReader:
         """Time of the last line, seconds since the epoch."""
         return max(_last_at(self._segment(path)) for path in self._paths[-2:])
 
-    def read_marks(self) -> list[Mark]:
+    def read_marks(self) -> list[JumpPoint]:
         """Return the marks of all segments in chronological order."""
         return sorted((mark for path in self._paths for mark in self._segment(path).marks), key=lambda mark: mark.at)
 

@@ -18,9 +18,9 @@ from qmon.model.baseline_bands import NO_BASELINES, Baselines
 from qmon.model.figure import Verdict
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import QueueView, View
-from qmon.monitor.source import Focus, Phase, Sink, SourceState
+from qmon.monitor.source import Phase, ReadScope, Sink, SourceState
 from qmon.monitor.state.target_history import TargetHistory
-from qmon.recording.format.records import Mark, VerdictsLine
+from qmon.recording.format.records import JumpPoint, VerdictsLine
 from qmon.recording.read.recording_reader import Moment, RecordingReader
 
 SPEEDS: Final = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0)
@@ -117,7 +117,7 @@ class Replay:
         self._newest: Snapshot | None = None
         self._newest_at = 0.0
         self._newest_real = 0.0
-        self._all_marks: list[Mark] | None = None
+        self._all_marks: list[JumpPoint] | None = None
         self._thread: threading.Thread | None = None
         self._is_over = False
         self._needs_long_past = False
@@ -173,7 +173,7 @@ class Replay:
     def set_interval(self, seconds: float) -> None:
         """Do nothing: the recording determines the interval."""
 
-    def set_focus(self, focus: Focus) -> None:
+    def set_focus(self, focus: ReadScope) -> None:
         """Do nothing: a recording contains only the figures that were read at the time."""
 
     def count_exactly(self, queue: str) -> None:
@@ -211,14 +211,14 @@ class Replay:
         """Go to the last snapshot at or before ``at``, seconds since the epoch."""
         self._enqueue(lambda: self._seek(at))
 
-    def jump_to_mark(self, forward: bool) -> Mark | None:
+    def jump_to_mark(self, forward: bool) -> JumpPoint | None:
         """Go to the next or previous incident or operation. Returns ``None`` if there is none."""
-        mark = self.find_mark(forward)
+        mark = self.find_jump_point(forward)
         if mark is not None:
             self.seek(mark.at)
         return mark
 
-    def find_mark(self, forward: bool) -> Mark | None:
+    def find_jump_point(self, forward: bool) -> JumpPoint | None:
         """Return the next or previous incident or operation, or ``None``."""
         marks = self._loaded_marks()
         if forward:
@@ -229,7 +229,7 @@ class Replay:
 
     # ------------------------------------------------------------------------------------- on the source's thread
 
-    def _loaded_marks(self) -> list[Mark]:
+    def _loaded_marks(self) -> list[JumpPoint]:
         if self._all_marks is None:
             self._all_marks = self.reader.read_marks()
         return self._all_marks

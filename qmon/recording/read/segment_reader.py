@@ -24,8 +24,8 @@ from qmon.recording.format.records import (
     LATEST_TIME,
     Frame,
     IndexLine,
+    JumpPoint,
     Line,
-    Mark,
     SessionLine,
     VerdictsLine,
     parse_line,
@@ -42,7 +42,7 @@ class Segment:
     path: Path
     session: SessionLine | None
     frames: tuple[Frame, ...] = ()
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[JumpPoint, ...] = ()
     # The reason for each damaged part that was found so far, keyed by the offset of the frame or the negative line
     # number.
     damage: dict[int, str] = field(default_factory=dict)
@@ -148,7 +148,7 @@ def scan_segment(path: Path) -> Segment:
     data = memoryview(path.read_bytes())
     found = Segment(path, None)
     frames: list[Frame] = []
-    marks: list[Mark] = []
+    marks: list[JumpPoint] = []
     at = 0
     while at < len(data):
         try:
@@ -173,7 +173,7 @@ def scan_segment(path: Path) -> Segment:
     return found
 
 
-def _record_line(found: Segment, line: Line, marks: list[Mark]) -> None:
+def _record_line(found: Segment, line: Line, marks: list[JumpPoint]) -> None:
     found.recorder = line.recorder
     if line.kind == "session":
         found.session = line.decode_record()
@@ -181,16 +181,16 @@ def _record_line(found: Segment, line: Line, marks: list[Mark]) -> None:
         marks.append(mark)
 
 
-def mark_for(line: Line) -> Mark | None:
+def mark_for(line: Line) -> JumpPoint | None:
     """Return the mark that a line stands for, or ``None``."""
     if line.kind == "operation":
         done: Operation = line.decode_record()
-        return Mark(line.at, "operation", done.queue, f"{done.kind} {done.state}: {done.done} by {done.by}")
+        return JumpPoint(line.at, "operation", done.queue, f"{done.kind} {done.state}: {done.done} by {done.by}")
     if line.kind == "verdict":
         verdicts: VerdictsLine = line.decode_record()
         worst = verdicts.holds[0] if verdicts.holds else None
         if worst is not None and worst.severity >= Severity.WARNING and not verdicts.repeated:
-            return Mark(line.at, "verdict", verdicts.queue, f"{worst.code}: {worst.proof}")
+            return JumpPoint(line.at, "verdict", verdicts.queue, f"{worst.code}: {worst.proof}")
     return None
 
 

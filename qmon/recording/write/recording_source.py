@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import View
-from qmon.monitor.source import Event, Focus, Sink, SnapshotSource, SourceState
+from qmon.monitor.source import Event, ReadScope, Sink, SnapshotSource, SourceState
 from qmon.recording.write.recorder import Recorder
 
 
@@ -55,7 +55,7 @@ class RecordingSource:
         """Poll every ``seconds`` from now on."""
         self._source.set_interval(seconds)
 
-    def set_focus(self, focus: Focus) -> None:
+    def set_focus(self, focus: ReadScope) -> None:
         """Set the current screen."""
         self._source.set_focus(focus)
 

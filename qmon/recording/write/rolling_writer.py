@@ -16,8 +16,8 @@ from qmon.recording.format.records import (
     KIND_BY_TYPE,
     End,
     IndexLine,
+    JumpPoint,
     Line,
-    Mark,
     SessionLine,
     VerdictsLine,
     encode_line,
@@ -61,7 +61,7 @@ class RollingWriter:
         self._sealed_bytes = 0
         self._writer: SegmentWriter | None = None
         self._figures: FiguresFile | None = None
-        self._marks: list[Mark] = []
+        self._marks: list[JumpPoint] = []
         self._lines: list[bytes] = []
 
     @property

@@ -24,9 +24,9 @@ from qmon.tui.actions.request import ActionRequest, options_for, text_fields_for
 from qmon.tui.app import QmonApp
 from qmon.tui.sanitize import clean, shorten, text_width
 from qmon.tui.widgets.button import Button
-from qmon.tui.widgets.cycle import Cycle
 from qmon.tui.widgets.dialog import Dialog
 from qmon.tui.widgets.lines import Lines
+from qmon.tui.widgets.segmented_control import SegmentedControl
 
 if TYPE_CHECKING:
     from qmon.operate.run.prepared_action import PreparedAction
@@ -103,7 +103,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
             for number, option in enumerate(self._options):
                 with Horizontal(id=f"act-option-{number}", classes="field choice"):
                     yield Lines(classes="label")
-                    yield Cycle([words for words, _ in option.values], option.at)
+                    yield SegmentedControl([words for words, _ in option.values], option.at)
             with Horizontal(id="act-reason", classes="field"):
                 yield Lines(classes="label")
                 yield Input(compact=True, max_length=500, placeholder=ConfirmationText.REASON)
@@ -153,10 +153,13 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
                 ConfirmationText.REASON_REQUIRED if plan.needs_reason else ConfirmationText.REASON
             )
         self._go_to_step(DialogStep.REFUSED if self._problem or plan is None else DialogStep.CONFIRM)
-        if not (isinstance(self.focused, Cycle) or (self.focused is not None and self.focused.has_class("choice"))):
+        if not (
+            isinstance(self.focused, SegmentedControl)
+            or (self.focused is not None and self.focused.has_class("choice"))
+        ):
             self.query_one("#act-close", Button).focus()
 
-    @on(Cycle.Changed)
+    @on(SegmentedControl.Changed)
     @on(Input.Blurred, "Input.choice")
     @on(Input.Submitted, "Input.choice")
     def _replan_if_changed(self) -> None:
@@ -178,7 +181,8 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
     def _current_request(self) -> ActionRequest:
         """Return the request with the current choices and typed texts."""
         return self._request_with(
-            [each.at for each in self.query(Cycle)], [each.value for each in self.query("Input.choice").results(Input)]
+            [each.at for each in self.query(SegmentedControl)],
+            [each.value for each in self.query("Input.choice").results(Input)],
         )
 
     def _start_applying(self) -> None:
@@ -298,7 +302,7 @@ class ActionDialog(Dialog[OperationResult | None], inherit_bindings=False):
         """Show the available keys. ``PgDn`` is only included if the text scrolls, which is known after the layout."""
         more = self.query_one("#act-body", VerticalScroll).show_vertical_scrollbar
         hint: str = dialog_text.STEPS[self.step].hint
-        if self.step is DialogStep.CONFIRM and isinstance(self.focused, Cycle):
+        if self.step is DialogStep.CONFIRM and isinstance(self.focused, SegmentedControl):
             hint = dialog_text.KeyHint.CHOICE
         elif self.step is DialogStep.CONFIRM and isinstance(self.focused, Input):
             hint = dialog_text.KeyHint.FIELD

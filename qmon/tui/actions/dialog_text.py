@@ -15,7 +15,7 @@ from qmon.tui.actions.plan_text import VERBS, can_undo, left_out_lines, plan_lin
 from qmon.tui.actions.request import ActionRequest
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.screen_texts import ScreenText
-from qmon.tui.shown_state import Shown
+from qmon.tui.shown_state import ShownState
 from qmon.tui.spans import LABEL_CELLS, Line, LinePart, Span, entry_lines, spread_parts
 
 _FIGURES: Final = (
@@ -90,7 +90,7 @@ class DialogText:
     planned_s: float = 0.0
 
 
-def title_line(content: DialogText, step: str, shown: Shown, cells: int) -> Line:
+def title_line(content: DialogText, step: str, shown: ShownState, cells: int) -> Line:
     """Return the action and the target."""
     words = (
         clean(content.plan.title)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from qmon.errors import BadInput
-from qmon.model.layout.layout import GroupPart, Layout
+from qmon.model.layout.layout import Layout, SharedTableQueue
 from qmon.model.operation_records import (
     DEFAULT_FAILURES,
     DEFAULT_PAUSE_S,
@@ -61,7 +61,7 @@ class ActionRequest:
     limits: RedriveLimits = field(default_factory=RedriveLimits)
 
     @property
-    def part(self) -> GroupPart | None:
+    def part(self) -> SharedTableQueue | None:
         """The queue's part of its table, if the table contains several queues."""
         return None if self.layout is None else self.layout.part
 

@@ -12,7 +12,7 @@ from qmon.model import formatting
 from qmon.model.operation_records import OperationResult
 from qmon.model.samples.deadlock_samples import BlockedReport
 from qmon.model.waits.lock_chains import LockChainLine, LockChains
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.texts import Text
 from qmon.tui import figures, keys
 from qmon.tui.actions.availability import read_only_reason
@@ -21,7 +21,7 @@ from qmon.tui.blocking import tree
 from qmon.tui.sanitize import clean
 from qmon.tui.shared.dashboard_screen import DashboardScreen
 from qmon.tui.shared.text_dialog import TextDialog
-from qmon.tui.shown_state import Shown
+from qmon.tui.shown_state import ShownState
 from qmon.tui.spans import Line, cut_line, entry_lines
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
@@ -56,7 +56,7 @@ class BlockingScreen(DashboardScreen):
         yield Lines(id="reports-heading")
         yield Lines(id="reports", most=6)
 
-    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
+    def draw_figures(self, shown: ShownState, now: float, *, stale: bool) -> None:
         places = tree.filter_sessions(self._chains(shown), self.filter_text)
         self._lines_by_key = dict(zip(tree.row_keys(places), places, strict=True))
         empty = tree.empty_text(shown.view, self.filter_text)
@@ -69,7 +69,7 @@ class BlockingScreen(DashboardScreen):
             lambda cells, rows: blocked_report_lines(blocked, cells, min(rows, most)), stale=stale
         )
 
-    def _chains(self, shown: Shown) -> LockChains:
+    def _chains(self, shown: ShownState) -> LockChains:
         return (shown.view.server.blocking if shown.view is not None else None) or _EMPTY_CHAINS
 
     def _draw_session(self, *, stale: bool) -> None:
@@ -77,7 +77,7 @@ class BlockingScreen(DashboardScreen):
         self.set_class(place is None, "-nobody")
         self.query_one("#session", Lines).show(lambda cells, rows: tree.panel_lines(place, cells, rows), stale=stale)
 
-    def draw_headings(self, shown: Shown, now: float) -> None:
+    def draw_headings(self, shown: ShownState, now: float) -> None:
         """Draw the titles: waiting sessions, deadlocks, and ages."""
         extra = tree.blocking_summary(self._chains(shown))
         if shown.view is not None:
@@ -92,9 +92,9 @@ class BlockingScreen(DashboardScreen):
         found = shown.view.server.blocked if shown.view is not None else ()
         self.show_heading("reports-heading", "reported by the server", blocked_reports_summary(found))
 
-    def required_focus(self) -> Focus:
+    def read_scope(self) -> ReadScope:
         """Return a focus that makes the source read full statements."""
-        return Focus(blocking=True)
+        return ReadScope(blocking=True)
 
     # ------------------------------------------------------------------------------------------------------- keys
 

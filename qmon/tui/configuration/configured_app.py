@@ -10,7 +10,7 @@ from qmon.config.config_file import Config, TargetConfig
 from qmon.errors import BadInput
 from qmon.model.alerts.alert_rules import rules_for_target
 from qmon.model.formatting import count_text
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.model.view import QueueView, View
 from qmon.monitor.alerting import Alerting
 from qmon.monitor.catalog.discovery.candidates import Candidate
@@ -22,8 +22,8 @@ from qmon.tui.app import QmonApp
 from qmon.tui.configuration.followed_config import FollowedConfig
 from qmon.tui.configuration.proposal_dialog import ProposalDialog, QueuesFound
 from qmon.tui.daemon_thread import start_daemon
-from qmon.tui.member import DashboardTarget
 from qmon.tui.sanitize import clean
+from qmon.tui.watched_target import DashboardTarget
 
 
 class ConfigurationText(Text):
@@ -47,7 +47,7 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         self.unwritable_reason = ""
         self._followed = followed
         self._is_searching = self._has_searched = False
-        self._proposed_table: TableName | None = None
+        self._proposed_table: ObjectName | None = None
         known = followed.target_config
         # True if the dashboard was started read-only. The configuration file cannot allow changes then.
         self._read_only = self.shown.read_only and not (known is not None and known.read_only)

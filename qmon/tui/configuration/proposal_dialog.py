@@ -11,7 +11,7 @@ from textual.containers import Vertical
 from textual.message import Message
 
 from qmon.model.formatting import count_text
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.monitor.catalog.discovery.candidates import Candidate, is_likely
 from qmon.texts import Text
 from qmon.tui.keys import PROPOSAL_DIALOG
@@ -53,7 +53,7 @@ class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
     BINDINGS = PROPOSAL_DIALOG
     AUTO_FOCUS = "Grid"
 
-    def __init__(self, target: str, found: Sequence[Candidate], path: Path, at: TableName | None = None) -> None:
+    def __init__(self, target: str, found: Sequence[Candidate], path: Path, at: ObjectName | None = None) -> None:
         super().__init__()
         self._target, self._path, self._at = target, path, at
         self._found = {str(each.layout.table): each for each in found}

@@ -9,7 +9,7 @@ from textual.message import Message
 from qmon.model import formatting
 from qmon.model.consumer_list import ConsumerList, ConsumerRates, ListedConsumer, list_consumers
 from qmon.model.view import QueueView
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.operate.actions.end_sessions import SessionSample
 from qmon.texts import Text
 from qmon.tui import keys
@@ -18,7 +18,7 @@ from qmon.tui.consumers import consumer_rows
 from qmon.tui.sanitize import clean
 from qmon.tui.shared.queue_detail import QueueDetailScreen
 from qmon.tui.shared.text_dialog import TextDialog
-from qmon.tui.shown_state import Shown
+from qmon.tui.shown_state import ShownState
 from qmon.tui.spans import Line, LinePart
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
@@ -61,7 +61,7 @@ class ConsumersScreen(QueueDetailScreen):
         yield Lines(id="chosen-heading")
         yield Lines(id="chosen")
 
-    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
+    def draw_figures(self, shown: ShownState, now: float, *, stale: bool) -> None:
         queue = self.current_queue()
         if shown.view is not None and queue is not None:
             if shown.view.sequence != self._sequence and (queue.messages is not None or self._sequence < 0):
@@ -131,7 +131,7 @@ class ConsumersScreen(QueueDetailScreen):
             return self.no_match_text("consumer")
         return clean(self.found.why) or ConsumersText.NO_CONSUMER
 
-    def draw_headings(self, shown: Shown, now: float) -> None:
+    def draw_headings(self, shown: ShownState, now: float) -> None:
         parts = [formatting.count_text(len(self.found.consumers), "consumer")] if self.found.consumers else []
         queue = self.current_queue()
         seen = None if queue is None else queue.consumers_seen
@@ -142,8 +142,8 @@ class ConsumersScreen(QueueDetailScreen):
         self.show_heading("consumers-heading", "consumers", " · ".join(parts))
         self.show_heading("chosen-heading", ConsumersText.SELECTED, aged=False)
 
-    def required_focus(self) -> Focus:
-        return Focus(rows_of=self.queue, visible=frozenset({self.queue}), consumers=True, blocking=True)
+    def read_scope(self) -> ReadScope:
+        return ReadScope(rows_of=self.queue, visible=frozenset({self.queue}), consumers=True, blocking=True)
 
     @on(Grid.Opened)
     def _open_row(self) -> None:

@@ -10,7 +10,7 @@ from qmon.model.failures import FailureGroup
 from qmon.model.operation_records import Choice, OperationKind, OperationResult
 from qmon.model.probe_table import is_probe_of
 from qmon.model.view import QueueView
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.actions.availability import ACTIONS
@@ -21,7 +21,7 @@ from qmon.tui.message.message_screen import MessageScreen
 from qmon.tui.sanitize import clean
 from qmon.tui.screen_texts import ScreenText
 from qmon.tui.shared.queue_detail import QueueDetailScreen
-from qmon.tui.shown_state import Shown
+from qmon.tui.shown_state import ShownState
 from qmon.tui.spans import LinePart, entry_lines
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
@@ -68,13 +68,13 @@ class FailuresScreen(QueueDetailScreen):
 
     # ------------------------------------------------------------------------------------------------------- drawing
 
-    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
+    def draw_figures(self, shown: ShownState, now: float, *, stale: bool) -> None:
         queue = self.current_queue()
         if shown.view is not None and queue is not None:
             listing = self._reading.listing
             self._reading.record_view(shown.view, queue)
             if self._reading.listing != listing:
-                self.focus_source()
+                self.set_read_scope()
             self.draw_title("failures", LinePart.from_text(f"dead {queue.dead.text(formatting.count)}", "text", 1))
         groups = filter_items(self.groups, self.filter_text, failure_rows.searchable_text)
         self.grid.show(
@@ -121,7 +121,7 @@ class FailuresScreen(QueueDetailScreen):
             return FailuresText.NONE
         return FailuresText.NONE_AMONG.render(count=formatting.count(failures.looked))
 
-    def draw_headings(self, shown: Shown, now: float) -> None:
+    def draw_headings(self, shown: ShownState, now: float) -> None:
         failures, parts = self._reading.failures, []
         if failures is not None and failures.groups:
             parts.append(formatting.count_text(len(failures.groups), "kind"))
@@ -133,9 +133,9 @@ class FailuresScreen(QueueDetailScreen):
         self.show_heading("failures-heading", FailuresText.TITLE, " · ".join(parts), aged=False)
         self.show_heading("newest-heading", FailuresText.NEWEST, aged=False)
 
-    def required_focus(self) -> Focus:
+    def read_scope(self) -> ReadScope:
         listing = None if self.app.fixed_reason else self._reading.listing
-        return Focus(rows_of=self.queue, listing=listing, visible=frozenset({self.queue}))
+        return ReadScope(rows_of=self.queue, listing=listing, visible=frozenset({self.queue}))
 
     # --------------------------------------------------------------------------------------------------------- acting
 
@@ -181,7 +181,7 @@ class FailuresScreen(QueueDetailScreen):
 
     def _read_again(self) -> None:
         self._reading.restart()
-        self.focus_source()
+        self.set_read_scope()
         self.redraw()
 
     @on(Grid.Selected)

@@ -14,12 +14,12 @@ from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.fleet.fleet_app import FleetApp
 from qmon.tui.fleet.fleet_screen import FleetScreen
-from qmon.tui.member import Member
 from qmon.tui.overview import queue_rows as overview
 from qmon.tui.overview.panels import proof_lines
 from qmon.tui.overview.queue_list_screen import QueueListScreen
 from qmon.tui.sanitize import clean
-from qmon.tui.shown_state import Shown
+from qmon.tui.shown_state import ShownState
+from qmon.tui.watched_target import WatchedTarget
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.grid_table import GridColumn, GridRow
@@ -71,7 +71,7 @@ class AllQueuesScreen(QueueListScreen, FleetScreen):
         """The queues of all targets."""
         return (queue for member in self.app.members.values() for queue in member.queues)
 
-    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
+    def draw_figures(self, shown: ShownState, now: float, *, stale: bool) -> None:
         members = self.app.members.values()
         self.show_summary(now)
         of = {id(queue): member for member in members for queue in member.queues}
@@ -93,13 +93,13 @@ class AllQueuesScreen(QueueListScreen, FleetScreen):
         self.grid.show(arranged, sorted_by=self.sorted_by, empty=empty)
         self._draw_why(now)
 
-    def _sort_queues(self, kept: list[QueueView], of: dict[int, Member]) -> list[QueueView]:
+    def _sort_queues(self, kept: list[QueueView], of: dict[int, WatchedTarget]) -> list[QueueView]:
         by, descending = self.sorted_by
         if by == "target":
             return sorted(kept, key=lambda queue: of[id(queue)].name.casefold(), reverse=descending)
         return overview.sort_queues(kept, by, descending)
 
-    def _member_rows(self, member: Member, now: float) -> dict[str, GridRow]:
+    def _member_rows(self, member: WatchedTarget, now: float) -> dict[str, GridRow]:
         """Return the rows, keyed by queue name. Rows of a lost target are grey."""
         plain = overview.rows_for(member.queues, self.size.width, cache=self._row_caches.setdefault(member.name, {}))
         lost = member.is_lost(now)
@@ -115,10 +115,10 @@ class AllQueuesScreen(QueueListScreen, FleetScreen):
             lambda cells, rows: proof_lines("here", queue, view, cells, min(rows, 3)), stale=member.is_lost(now)
         )
 
-    def _selected_queue(self) -> tuple[Member | None, QueueView | None]:
+    def _selected_queue(self) -> tuple[WatchedTarget | None, QueueView | None]:
         return self._queue_for_row(self.grid.cursor or "")
 
-    def _queue_for_row(self, key: str) -> tuple[Member | None, QueueView | None]:
+    def _queue_for_row(self, key: str) -> tuple[WatchedTarget | None, QueueView | None]:
         target, _, name = key.partition(_KEY_SEPARATOR)
         member = self.app.members.get(target)
         view = member.shown.view if member is not None else None
@@ -159,7 +159,7 @@ class AllQueuesScreen(QueueListScreen, FleetScreen):
             self.grid.select(f"{self.app.current.name}{_KEY_SEPARATOR}{self.app.selected}")
 
 
-def _add_target_cell(row: GridRow, member: Member, *, lost: bool) -> GridRow:
+def _add_target_cell(row: GridRow, member: WatchedTarget, *, lost: bool) -> GridRow:
     cells = tuple((words, "faint") for words, _ in row.cells) if lost else row.cells
     first = (clean(member.name), "faint" if lost else "muted")
     return GridRow(f"{member.name}{_KEY_SEPARATOR}{row.key}", (first, *cells), row.notes, id=row.name)

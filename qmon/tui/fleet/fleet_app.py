@@ -16,16 +16,16 @@ from textual.widget import AwaitMount
 from qmon import log
 from qmon.model.formatting import duration
 from qmon.model.view import View
-from qmon.monitor.source import Focus, Phase, SourceState
+from qmon.monitor.source import Phase, ReadScope, SourceState
 from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.app import QmonApp
 from qmon.tui.fleet import target_health
-from qmon.tui.member import DashboardTarget, Member
 from qmon.tui.palette_items import PaletteItem, PaletteText
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.screen_list import ENTRIES, FLEET_ENTRIES, ScreenEntry
 from qmon.tui.spans import Line, LinePart, spread_parts
+from qmon.tui.watched_target import DashboardTarget, WatchedTarget
 from qmon.tui.widgets.dialog import leave_pushed_screens
 
 # The poll interval in seconds of a target that is not on screen, unless its requested interval is longer.
@@ -71,7 +71,7 @@ class FleetApp(QmonApp):
     def __init__(self, *targets: DashboardTarget, **options: Any) -> None:
         super().__init__(*targets, **options)
         self.has_shown_target = False
-        self._unstarted: list[Member] = []
+        self._unstarted: list[WatchedTarget] = []
         self.unwritable_reason = FleetText.NO_CONFIGURATION
 
     @property
@@ -89,18 +89,18 @@ class FleetApp(QmonApp):
         """Start all sources: the first source immediately, the other sources together shortly afterwards."""
         self._set_poll_intervals()
         first, *self._unstarted = self.members.values()
-        self.start_member(first)
-        self.set_timer(FIRST_ALONE_S, self.start_others)
+        self.start_target(first)
+        self.set_timer(FIRST_ALONE_S, self.start_remaining_targets)
 
-    def start_member(self, member: Member) -> None:
+    def start_target(self, member: WatchedTarget) -> None:
         member.target.source.set_focus(member.focus)
-        super().start_member(member)
+        super().start_target(member)
 
-    def start_others(self) -> None:
+    def start_remaining_targets(self) -> None:
         """Start the sources that have not been started."""
         waiting, self._unstarted = self._unstarted, []
         for member in waiting:
-            self.start_member(member)
+            self.start_target(member)
 
     # ------------------------------------------------------------------------------------------ events of the sources
 
@@ -109,7 +109,7 @@ class FleetApp(QmonApp):
         member = self.members[view.target]
         member.record_event(view)
         if self._unstarted:
-            self.set_timer(_PAINT_DELAY_S, self.start_others)
+            self.set_timer(_PAINT_DELAY_S, self.start_remaining_targets)
         if member is self.current:
             self.shown = replace(self.shown, interval_s=member.shown.interval_s)
             super().show_view(view)
@@ -126,7 +126,7 @@ class FleetApp(QmonApp):
         member = self.members[state.target]
         member.record_event(state)
         if state.phase is Phase.LOST:
-            self.start_others()
+            self.start_remaining_targets()
         if member is self.current:
             self.shown = replace(self.shown, state=state)
         self._show_new_alerts(state)
@@ -139,9 +139,9 @@ class FleetApp(QmonApp):
 
     # ----------------------------------------------------------------------------------------- focus and poll intervals
 
-    def focus_source(self, focus: Focus) -> None:
+    def set_read_scope(self, focus: ReadScope) -> None:
         """Set the focus of the current target's source, and poll the other targets less often."""
-        super().focus_source(Focus(away=True) if self.is_showing_all_targets else focus)
+        super().set_read_scope(ReadScope(away=True) if self.is_showing_all_targets else focus)
         self._set_poll_intervals()
 
     def _set_poll_intervals(self) -> None:
@@ -156,7 +156,7 @@ class FleetApp(QmonApp):
         if self.shown.interval_s < now_s:
             self.shown = replace(self.shown, interval_s=now_s)
 
-    def _set_interval(self, seconds: float) -> None:
+    def _set_target_interval(self, seconds: float) -> None:
         """Set the poll interval of the current target while it is on screen."""
         self.current.requested_interval_s = seconds
         self._set_poll_intervals()
@@ -199,7 +199,7 @@ class FleetApp(QmonApp):
         member = self.members[target]
         if member is self.current:
             return
-        self.current.set_focus(Focus(with_verdict=self.current.focus.with_verdict, away=True))
+        self.current.set_focus(ReadScope(with_verdict=self.current.focus.with_verdict, away=True))
         self.current, self._held_view = member, None
         shown = replace(member.shown, alerts=self.shown.alerts)
         self.set_reactive(QmonApp.shown, shown)  # avoids a redraw of the screen that is left

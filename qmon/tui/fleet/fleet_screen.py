@@ -6,8 +6,8 @@ from textual import getters
 
 from qmon.tui.fleet import target_health
 from qmon.tui.fleet.fleet_app import FleetApp
-from qmon.tui.member import Member
 from qmon.tui.shared.dashboard_screen import DashboardScreen
+from qmon.tui.watched_target import WatchedTarget
 from qmon.tui.widgets.lines import Lines
 
 
@@ -41,7 +41,7 @@ class FleetScreen(DashboardScreen):
         """Update the ages, and show targets that stopped responding as lost."""
         self.redraw()
 
-    def show_summary(self, now: float) -> list[Member]:
+    def show_summary(self, now: float) -> list[WatchedTarget]:
         """Draw the summary line. Return the targets, worst first."""
         ranked = target_health.rank_members(self.app.members.values(), now)
         self.query_one("#summary", Lines).show(lambda cells, _: [target_health.fleet_summary_line(ranked, now, cells)])

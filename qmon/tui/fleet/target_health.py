@@ -14,10 +14,10 @@ from qmon.model.figure import Severity
 from qmon.monitor.source import Phase
 from qmon.texts import Text
 from qmon.tui import figures
-from qmon.tui.member import Health, Member
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.shared.header import retry_text
 from qmon.tui.spans import Line, LinePart, fit_parts
+from qmon.tui.watched_target import Health, WatchedTarget
 from qmon.tui.widgets.grid_table import Cell
 
 
@@ -74,17 +74,17 @@ _SHORT: Final = {
 }
 
 
-def rank_members(members: Iterable[Member], now: float) -> list[Member]:
+def rank_members(members: Iterable[WatchedTarget], now: float) -> list[WatchedTarget]:
     """Return the members, worst first. Members of equal health are sorted by their worst queue, then by name."""
 
-    def order(member: Member) -> tuple[object, ...]:
+    def order(member: WatchedTarget) -> tuple[object, ...]:
         worst = member.ranking.sort_key(member.queues[0])[:3] if member.queues else (0, 0.0, 0.0)
         return -member.health(now), worst, member.name.casefold()
 
     return sorted(members, key=order)
 
 
-def state_cell(member: Member, now: float) -> Cell:
+def state_cell(member: WatchedTarget, now: float) -> Cell:
     """Return whether the target responds and how old its figures are: ``● live 4 s``, ``✕ lost 3m``."""
     if member.lost_at is not None:
         return f"✕ lost {formatting.short_duration(max(0.0, now - member.lost_at))}", "alarm"
@@ -97,7 +97,7 @@ def state_cell(member: Member, now: float) -> Cell:
     return (f"◌ late {age}", "alarm") if member.is_lost(now) else (f"● live {age}", "muted")
 
 
-def worst_cell(member: Member, now: float) -> Cell:
+def worst_cell(member: WatchedTarget, now: float) -> Cell:
     """Return the worst problem of the target in one line."""
     if member.lost_at is not None:
         return HealthSummaryText.REASON.render(
@@ -123,14 +123,14 @@ def worst_cell(member: Member, now: float) -> Cell:
     return f"{symbol} {words}", tone
 
 
-def health_text(member: Member, now: float) -> str:
+def health_text(member: WatchedTarget, now: float) -> str:
     """Return the health of the target, for a list."""
     if member.lost_at is not None or member.shown.view is None:
         return " ".join(state_cell(member, now)[0].split()[1:])
     return worst_cell(member, now)[0]
 
 
-def counts_line(members: Sequence[Member], now: float, cells: int) -> Line:
+def counts_line(members: Sequence[WatchedTarget], now: float, cells: int) -> Line:
     """Return the header line: ``30 targets  ■ 1 critical  ✕ 4 lost  · 25 fine``."""
     found = Counter(member.health(now) for member in members)
     parts = [LinePart.from_text(f" {HealthSummaryText.TARGETS.render(count=len(members))}", "strong")]
@@ -140,7 +140,7 @@ def counts_line(members: Sequence[Member], now: float, cells: int) -> Line:
     return fit_parts(parts, cells)
 
 
-def fleet_summary_line(order: Sequence[Member], now: float, cells: int) -> Line:
+def fleet_summary_line(order: Sequence[WatchedTarget], now: float, cells: int) -> Line:
     """Return ``■ 1 of 30 targets is critical, 4 cannot be reached; worst: orders-prod, mails: everything locked.``
 
     ``order``: the targets, worst first.

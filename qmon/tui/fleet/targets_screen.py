@@ -15,11 +15,11 @@ from qmon.model.verdicts.access_verdicts import unreachable_verdict
 from qmon.tui import figures, keys
 from qmon.tui.fleet import target_health
 from qmon.tui.fleet.fleet_screen import FleetScreen
-from qmon.tui.member import Health, Member
 from qmon.tui.overview.panels import why_lines
 from qmon.tui.sanitize import clean, shorten_words
 from qmon.tui.shared.header import ENGINES
-from qmon.tui.shown_state import Shown
+from qmon.tui.shown_state import ShownState
+from qmon.tui.watched_target import Health, WatchedTarget
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.grid_table import Cell, GridColumn, GridRow, sorted_by_value
@@ -74,7 +74,7 @@ class TargetsScreen(FleetScreen):
         yield Grid(COLUMNS, id="targets")
         yield Lines(id="why", most=3)
 
-    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
+    def draw_figures(self, shown: ShownState, now: float, *, stale: bool) -> None:
         ranked = self.show_summary(now)
         kept = sort_members(
             filter_items(ranked, self.filter_text, lambda each: searchable_text(each, now)), *self.sorted_by
@@ -115,7 +115,7 @@ class TargetsScreen(FleetScreen):
             self.grid.select(self.app.current.name)
 
 
-def target_row(member: Member, now: float, columns: Sequence[GridColumn] = COLUMNS) -> GridRow:
+def target_row(member: WatchedTarget, now: float, columns: Sequence[GridColumn] = COLUMNS) -> GridRow:
     """Return the row of a target. Figures of a lost target are grey."""
     symbol, tone = target_health.MARKS[member.health(now)]
     name_tone = tone if member.health(now) > Health.NOTICE else "text"
@@ -136,12 +136,12 @@ def target_row(member: Member, now: float, columns: Sequence[GridColumn] = COLUM
     return GridRow(member.name, tuple(cells[column.key] for column in columns), notes, id=clean(member.name))
 
 
-def _server_text(member: Member) -> str:
+def _server_text(member: WatchedTarget) -> str:
     view = member.shown.view
     return clean(f"{ENGINES.get(view.engine, view.engine)} {view.server_version}") if view is not None else ""
 
 
-def searchable_text(member: Member, now: float) -> str:
+def searchable_text(member: WatchedTarget, now: float) -> str:
     """Return the text that the filter searches."""
     return " ".join(
         (
@@ -154,7 +154,7 @@ def searchable_text(member: Member, now: float) -> str:
     )
 
 
-def sort_members(ranked: list[Member], by: str, descending: bool) -> list[Member]:
+def sort_members(ranked: list[WatchedTarget], by: str, descending: bool) -> list[WatchedTarget]:
     """Return the targets sorted by one column.
 
     Targets without a value are always last. ``ranked``: the targets, worst first.
@@ -164,7 +164,7 @@ def sort_members(ranked: list[Member], by: str, descending: bool) -> list[Member
     return sorted_by_value(ranked, lambda member: _sort_value(member, by), descending=descending)
 
 
-def _sort_value(member: Member, column: str) -> float | str | None:
+def _sort_value(member: WatchedTarget, column: str) -> float | str | None:
     if column in _SUMMED:
         return member.totals.get(column, _NO_FIGURE).value
     if column == "queues":

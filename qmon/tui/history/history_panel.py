@@ -19,7 +19,7 @@ from qmon.tui.plots.cells import join_spans
 from qmon.tui.plots.range_plot import SCALE_CELLS
 from qmon.tui.sanitize import clean, pad, shorten
 from qmon.tui.screen_texts import ScreenText
-from qmon.tui.shown_state import Shown
+from qmon.tui.shown_state import ShownState
 from qmon.tui.spans import Line, LinePart, Span, cut_line, fit_parts, spread_parts
 
 
@@ -73,7 +73,7 @@ def reading_state(past: PastRange | None, *, reading: bool, stopped: bool) -> st
     return clean(HistoryPanelText.DAMAGED.render(problem=past.problem)) if past is not None and past.problem else ""
 
 
-def recording_hint(shown: Shown) -> str:
+def recording_hint(shown: ShownState) -> str:
     """Return a hint about how to record. Without a recording, the history begins at the start of qmon."""
     if shown.served:
         return HistoryPanelText.RECORD_AT_SERVE.render(address=clean(shown.served))

@@ -25,7 +25,7 @@ from qmon.tui.past_reader import MarkFound, PastRead, PastReader, PastRequest
 from qmon.tui.plots.range_plot import SCALE_CELLS, draw_cursor, range_plot_lines
 from qmon.tui.sanitize import clean
 from qmon.tui.shared import topics
-from qmon.tui.shown_state import Shown
+from qmon.tui.shown_state import ShownState
 from qmon.tui.spans import Line, wrap_text
 from qmon.tui.themes import is_plain
 from qmon.tui.widgets.lines import Lines
@@ -205,7 +205,7 @@ class HistoryScreen(OperationsReading):
         if self.is_reading:
             self.is_reading, self._last_request = False, None
 
-    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
+    def draw_figures(self, shown: ShownState, now: float, *, stale: bool) -> None:
         """Draw the data that was read, or the reason why there is no data."""
         self._read_if_outdated()
         past, queue, recorded = self.past, self.queue or "–", self.app.known_past.archive is not None
@@ -284,7 +284,7 @@ class HistoryScreen(OperationsReading):
         for id in ("#events", "#values", "#event", "#usual"):
             self.query_one(id, Lines).show(lambda cells, _: [((" ", "text"),)])
 
-    def draw_headings(self, shown: Shown, now: float) -> None:
+    def draw_headings(self, shown: ShownState, now: float) -> None:
         """Read again if needed. This screen shows no ages."""
         self._read_if_outdated()
 
@@ -408,7 +408,7 @@ class HistoryScreen(OperationsReading):
         edge = past.until_at if forward else past.since_at
         if self.chosen_event is not None:
             edge = max(edge, self.chosen_event.until_at) if forward else min(edge, self.chosen_event.at)
-        self._reader.find_mark(past.queue, edge, forward=forward)
+        self._reader.find_jump_point(past.queue, edge, forward=forward)
         self.is_reading = True
         self.redraw()
 

@@ -15,7 +15,7 @@ from qmon.model.operation_records import Choice
 from qmon.model.samples.listing_samples import PageRequest
 from qmon.model.samples.polled_samples import MessageSample
 from qmon.model.view import QueueView
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.operate.message import Message
 from qmon.operate.plan.selection import STATES
 from qmon.texts import Text
@@ -25,7 +25,7 @@ from qmon.tui.message.payload import ShownPayload, payload_text
 from qmon.tui.sanitize import clean, clean_uncached
 from qmon.tui.screen_texts import ScreenText
 from qmon.tui.shared.dashboard_screen import DashboardScreen
-from qmon.tui.shown_state import Shown
+from qmon.tui.shown_state import ShownState
 from qmon.tui.widgets.dialog import leave_screen
 from qmon.tui.widgets.grid_table import Table
 from qmon.tui.widgets.lines import Lines
@@ -151,7 +151,7 @@ class MessageScreen(DashboardScreen):
 
     # ------------------------------------------------------------------------------------------------------- drawing
 
-    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
+    def draw_figures(self, shown: ShownState, now: float, *, stale: bool) -> None:
         """Draw the message. If the search text has changed, search the message again."""
         queue, sample, found = self.current_queue(), self.sample, self._found
         since_read_s = 0.0 if self._read_at is None else now - self._read_at
@@ -179,7 +179,7 @@ class MessageScreen(DashboardScreen):
             for pager in self.query(Pager):
                 pager.search(self._searched_text)
 
-    def draw_headings(self, shown: Shown, now: float) -> None:
+    def draw_headings(self, shown: ShownState, now: float) -> None:
         """Draw the titles: kind and size, matches, the visible lines, and the age."""
         payload, columns = self.query_one("#payload", Pager), self.query_one("#columns", Pager)
         found = self._found
@@ -202,9 +202,9 @@ class MessageScreen(DashboardScreen):
         """Update the visible lines in the title."""
         self.draw_headings(self.app.shown, self.app.clock())
 
-    def required_focus(self) -> Focus:
+    def read_scope(self) -> ReadScope:
         """Return a focus that polls the list, so that the state of the message stays current."""
-        return Focus(rows_of=self._queue, listing=self._page_request, visible=frozenset({self._queue}))
+        return ReadScope(rows_of=self._queue, listing=self._page_request, visible=frozenset({self._queue}))
 
     # ---------------------------------------------------------------------------------------------------------- keys
 

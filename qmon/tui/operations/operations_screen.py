@@ -19,7 +19,7 @@ from qmon.tui.operations.reading_screen import OperationsReading
 from qmon.tui.sanitize import clean
 from qmon.tui.screen_texts import ScreenText
 from qmon.tui.shared.text_dialog import TextDialog
-from qmon.tui.shown_state import Shown
+from qmon.tui.shown_state import ShownState
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
@@ -56,7 +56,7 @@ class OperationsScreen(OperationsReading):
         yield Lines(id="chosen-heading")
         yield Lines(id="chosen")
 
-    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
+    def draw_figures(self, shown: ShownState, now: float, *, stale: bool) -> None:
         found = filter_items(self.operations or (), self.filter_text, operation_rows.searchable_text)
         kept = operation_rows.sort_operations(found, *self.sorted_by)
         self.grid.show(operation_rows.rows_for(kept), sorted_by=self.sorted_by, empty=self._empty_text())
@@ -78,7 +78,7 @@ class OperationsScreen(OperationsReading):
             return OperationsText.READING
         return self.no_match_text("operation") if self.operations else OperationsText.NONE
 
-    def draw_headings(self, shown: Shown, now: float) -> None:
+    def draw_headings(self, shown: ShownState, now: float) -> None:
         count = f"{len(self.grid.row_keys)}"
         read = ""
         if self.operations is not None:

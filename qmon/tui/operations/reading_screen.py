@@ -9,8 +9,8 @@ from typing import ClassVar
 from textual.message import Message
 
 from qmon.model.operation_records import Operation
-from qmon.tui.member import DashboardTarget
 from qmon.tui.shared.dashboard_screen import DashboardScreen
+from qmon.tui.watched_target import DashboardTarget
 
 
 class OperationsRead(Message):

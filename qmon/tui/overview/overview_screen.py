@@ -14,7 +14,7 @@ from qmon.model.ranking import Ranking
 from qmon.model.shared_causes import SharedCause, shared_causes
 from qmon.model.verdicts.access_verdicts import unreachable_verdict
 from qmon.model.view import QueueView, View
-from qmon.monitor.source import Focus, Phase
+from qmon.monitor.source import Phase, ReadScope
 from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.overview import anomalies, broker_panel, causes
@@ -25,7 +25,7 @@ from qmon.tui.overview.summary import summary_line
 from qmon.tui.overview.trend_panel import span_text, trend_lines
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.shared.header import waiting_lines
-from qmon.tui.shown_state import Freshness, Shown
+from qmon.tui.shown_state import Freshness, ShownState
 from qmon.tui.themes import is_plain
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
@@ -83,7 +83,7 @@ class OverviewScreen(QueueListScreen):
             yield Lines(id="why", most=3)
         yield Lines(id="waiting")
 
-    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
+    def draw_figures(self, shown: ShownState, now: float, *, stale: bool) -> None:
         """Draw the view. Before the first view, show the current step of connecting."""
         view = shown.view
         if view is None:
@@ -112,7 +112,7 @@ class OverviewScreen(QueueListScreen):
         self.grid.show(rows, sorted_by=self.sorted_by, stale=stale, empty=empty)
         self._draw_broker(view, stale=stale)
         self._draw_selected(view, stale=stale, lost=_lost_verdict(shown))
-        self.focus_source()
+        self.set_read_scope()
 
     def _draw_broker(self, view: View, *, stale: bool) -> None:
         if view.server.broker is not None:
@@ -142,7 +142,7 @@ class OverviewScreen(QueueListScreen):
             lambda cells, rows: trend_lines(queue, cells, rows, plain=plain) if queue is not None else [], stale=stale
         )
 
-    def draw_headings(self, shown: Shown, now: float) -> None:
+    def draw_headings(self, shown: ShownState, now: float) -> None:
         """Draw the summary and the titles of the panels."""
         view = shown.view
         if view is None:
@@ -166,9 +166,9 @@ class OverviewScreen(QueueListScreen):
             extra += f" · {anomaly}"
         self.show_heading("trends-heading", name, extra)
 
-    def required_focus(self) -> Focus:
+    def read_scope(self) -> ReadScope:
         """Return a focus on the queue under the cursor and on the visible queues around it."""
-        return Focus(cursor=self.grid.cursor, visible=frozenset(self.grid.visible_row_keys))
+        return ReadScope(cursor=self.grid.cursor, visible=frozenset(self.grid.visible_row_keys))
 
     def current_queue(self) -> QueueView | None:
         """Return the queue under the cursor."""
@@ -184,7 +184,7 @@ class OverviewScreen(QueueListScreen):
         if shown.view is not None:
             self._draw_selected(shown.view, stale=self.is_stale, lost=_lost_verdict(shown))
             self._draw_frame(shown, self.app.clock())
-        self.focus_source()
+        self.set_read_scope()
 
     @on(Grid.Opened)
     def _open_row(self, message: Grid.Opened) -> None:
@@ -223,6 +223,6 @@ class OverviewScreen(QueueListScreen):
             self.grid.select(self.app.selected)
 
 
-def _lost_verdict(shown: Shown) -> Verdict | None:
+def _lost_verdict(shown: ShownState) -> Verdict | None:
     """Return the verdict on a target that cannot be reached, or ``None``."""
     return unreachable_verdict(shown.state.reason) if shown.state is not None and shown.phase is Phase.LOST else None

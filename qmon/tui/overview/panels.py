@@ -34,16 +34,16 @@ def target_lines(view: View, cells: int) -> list[Line]:
         _rate_part("rollbacks/s", server.rollbacks, 3),
         _rate_part("deadlocks/s", server.deadlocks, 5, hot=True),
         LinePart((("sessions ", "muted"), _number_span(server.sessions)), 4),
-        _sessions_part(view),
+        _session_limit_part(view),
         _blocked_part(view),
         _waits_part(server.waits, 2),
-        *_sum_parts(view),
-        _failures_part(view),
+        *_optional_total_parts(view),
+        _failing_probes_part(view),
     ]
     return [fit_parts([LinePart(((" ", "text"), *parts[0].spans), 0), *parts[1:]], cells)]
 
 
-def _sum_parts(view: View) -> list[LinePart]:
+def _optional_total_parts(view: View) -> list[LinePart]:
     """Return the sums of scheduled and dead messages over all queues. A sum of 0 is left out."""
     parts = []
     for field in OPTIONAL_COLUMNS:
@@ -60,7 +60,7 @@ def _rate_part(name: str, figure: Figure, rank: int, *, hot: bool = False) -> Li
     return LinePart(((f"{name} ", "muted"), (value, tone)), rank)
 
 
-def _sessions_part(view: View) -> LinePart:
+def _session_limit_part(view: View) -> LinePart:
     """Return the number of sessions in use and the number that the server allows, if both are known."""
     used, limit = view.server.sessions_used, view.server.sessions_limit
     if used is None or limit is None:
@@ -95,7 +95,7 @@ def _waits_part(waits: Sequence[WaitSample] | None, rank: int) -> LinePart:
     return LinePart(tuple(spans), rank)
 
 
-def _failures_part(view: View) -> LinePart:
+def _failing_probes_part(view: View) -> LinePart:
     """Return the number of failing probes. The queue screen also shows the failing probes of its queue."""
     failing = len(view.failures) + sum(len(q.failures) for q in view.queues)
     if not failing:
@@ -107,7 +107,7 @@ def _failures_part(view: View) -> LinePart:
 
 def why_lines(
     view: View,
-    worst: Sequence[QueueView],
+    ranked_queues: Sequence[QueueView],
     selected: QueueView | None,
     cells: int,
     rows: int,
@@ -116,13 +116,13 @@ def why_lines(
 ) -> list[Line]:
     """Return at most ``rows`` lines about the worst queue, the server, the selected queue and failed probes.
 
-    ``worst``: the queues, worst first. ``lost``: the verdict on a target that cannot be reached.
+    ``ranked_queues``: the queues, worst first. ``lost``: the verdict on a target that cannot be reached.
     """
     lines: list[Line] = []
     if lost is not None:
         lines.append(_lost_line(view.target, lost, cells))
-    first = worst[0] if worst else None
-    outside = [_server_line(words, cells) for words in view.server.outside[: max(1, rows - 1)]]
+    first = ranked_queues[0] if ranked_queues else None
+    outside = [_server_problem_line(words, cells) for words in view.server.outside[: max(1, rows - 1)]]
     if first is not None and first.verdict.severity > Severity.FINE:
         keep = len(outside) + (1 if selected is not None and selected.name != first.name else 0)
         lines += proof_lines("why", first, view, cells, max(1, rows - keep))
@@ -136,7 +136,7 @@ def why_lines(
     return lines[:rows]
 
 
-def _server_line(words: str, cells: int) -> Line:
+def _server_problem_line(words: str, cells: int) -> Line:
     lead = (("  why: ", "muted"), ("server", "strong"), (": ", "muted"))
     return (*lead, (shorten(clean(words), max(10, cells - sum(text_width(t) for t, _ in lead) - 1)), "alarm"))
 
@@ -147,7 +147,7 @@ def _lost_line(target: str, verdict: Verdict, cells: int) -> Line:
 
 
 def proof_lines(
-    word: str, queue: QueueView, view: View, cells: int, rows: int, *, verdict: Verdict | None = None
+    label: str, queue: QueueView, view: View, cells: int, rows: int, *, verdict: Verdict | None = None
 ) -> list[Line]:
     """Return ``why: name is stuck in progress for 4 m: proof`` in at most ``rows`` lines.
 
@@ -155,7 +155,7 @@ def proof_lines(
     """
     worst, verdict = verdict is None or verdict is queue.verdict, verdict or queue.verdict
     lead: list[Span] = [
-        (f" {word:>4}: ", "muted"),
+        (f" {label:>4}: ", "muted"),
         (shorten(clean(queue.name), 24), "strong"),
         (" ", "text"),
         (clean(verdict.code.replace("_", " ")), figures.verdict_mark(verdict)[1] if verdict.severity else "text"),

@@ -14,7 +14,7 @@ from qmon.model.probe_table import is_probe_of
 from qmon.model.samples.listing_samples import PageRequest
 from qmon.model.samples.polled_samples import MessageSample
 from qmon.model.view import QueueView, View
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.operate.plan.selection import STATES
 from qmon.texts import Text
 from qmon.tui import keys
@@ -32,7 +32,7 @@ from qmon.tui.screen_texts import ScreenText
 from qmon.tui.shared import topics
 from qmon.tui.shared.dashboard_screen import DashboardScreen
 from qmon.tui.shared.header import waiting_lines
-from qmon.tui.shown_state import Shown
+from qmon.tui.shown_state import ShownState
 from qmon.tui.spans import Line
 from qmon.tui.themes import is_plain
 from qmon.tui.waits import horizon_panel
@@ -104,7 +104,7 @@ class QueueScreen(DashboardScreen):
         """The maximum number of lines for verdicts."""
         return TALL_VERDICT_ROWS if self.size.height >= TALL_ROWS else SHORT_VERDICT_ROWS
 
-    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
+    def draw_figures(self, shown: ShownState, now: float, *, stale: bool) -> None:
         """Draw the queue. If there are no figures, or the queue no longer exists, draw a text."""
         view, found = shown.view, self.current_queue()
         if view is None or found is None:
@@ -201,7 +201,7 @@ class QueueScreen(DashboardScreen):
             return clean(page.why) or lists.empty_text(page, paged=listing is not None)
         return QueueScreenText.NONE_STUCK if self.stuck_only else QueueScreenText.NONE_IN_PROGRESS
 
-    def draw_headings(self, shown: Shown, now: float) -> None:
+    def draw_headings(self, shown: ShownState, now: float) -> None:
         found = self.current_queue()
         if found is None:
             return
@@ -241,10 +241,10 @@ class QueueScreen(DashboardScreen):
             count = QueueScreenText.SORTED_BY.render(messages=count, column=by)
         return lists.TITLES[page.listing.state], count
 
-    def required_focus(self) -> Focus:
+    def read_scope(self) -> ReadScope:
         shown = self.app.selected
         visible = frozenset() if shown is None else frozenset({shown})
-        return Focus(rows_of=shown, listing=self._page_request, visible=visible)
+        return ReadScope(rows_of=shown, listing=self._page_request, visible=visible)
 
     def current_queue(self) -> QueueView | None:
         """Return this queue, with the last messages if messages are polled less often."""
@@ -335,7 +335,7 @@ class QueueScreen(DashboardScreen):
             self._reload_list()
 
     def _reload_list(self) -> None:
-        self.focus_source()
+        self.set_read_scope()
         self.redraw()
 
     @on(Grid.Beyond)
@@ -372,7 +372,7 @@ class QueueScreen(DashboardScreen):
         self.app.selected = self.neighbour_queue(by, names, self.app.selected)
         self.filter_text, self.sorted_by = "", messages.DEFAULT_SORT
         self._search("")
-        self.focus_source()
+        self.set_read_scope()
         self.redraw()
 
     @on(Grid.Opened)

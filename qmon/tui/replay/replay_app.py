@@ -17,8 +17,8 @@ from qmon.recording.times import local_time, parse_moment
 from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.app import QmonApp
-from qmon.tui.member import DashboardTarget
 from qmon.tui.sanitize import clean
+from qmon.tui.watched_target import DashboardTarget
 from qmon.tui.widgets.dialog import Dialog
 from qmon.tui.widgets.filter_bar import FilterBar
 

@@ -18,7 +18,7 @@ from qmon.tui import figures
 from qmon.tui.action_runner import BackgroundOperation
 from qmon.tui.sanitize import clean, shorten, text_width
 from qmon.tui.screen_texts import ScreenText
-from qmon.tui.shown_state import Shown
+from qmon.tui.shown_state import ShownState
 from qmon.tui.spans import Line, LinePart, Span, fit_parts, line_width, wrap_text
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ MAX_PAUSE_LINES: Final = 3
 MAX_OPERATION_LINES: Final = 2
 
 
-def pause_lines(shown: Shown, now: float, cells: int) -> list[Line]:
+def pause_lines(shown: ShownState, now: float, cells: int) -> list[Line]:
     """Return one line per active pause. The pause that ends first is on top.
 
     Returns at most three lines. If there are more pauses, the last line contains the number of other pauses.
@@ -129,7 +129,7 @@ def pause_lines(shown: Shown, now: float, cells: int) -> list[Line]:
     return [_pause_line(pause, clock, cells, shown) for pause in pauses]
 
 
-def _pause_line(pause: PauseSample, clock: float, cells: int, shown: Shown) -> Line:
+def _pause_line(pause: PauseSample, clock: float, cells: int, shown: ShownState) -> Line:
     who = BannerText.PAUSED_BY.render(user=shorten(clean(pause.by), 24))
     left = formatting.whole_seconds(pause.until_at - clock)
     until = BannerText.PAUSED_UNTIL.render(time=figures.moment_text(pause.until_at), left=left)

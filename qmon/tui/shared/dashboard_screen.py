@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from qmon.model.operation_records import Choice, OperationResult
 from qmon.model.view import QueueView
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.texts import Text
 from qmon.tui import keys, palette_items
 from qmon.tui.actions.availability import ACTIONS, action_request_for, disabled_reason, read_only_word
@@ -28,7 +28,7 @@ from qmon.tui.shared import topics
 from qmon.tui.shared.banner import alert_lines, operation_lines, pause_lines, tour_lines
 from qmon.tui.shared.header import header_lines, heading_line
 from qmon.tui.shared.keybar import KeyLine
-from qmon.tui.shown_state import Freshness, Shown
+from qmon.tui.shown_state import Freshness, ShownState
 from qmon.tui.widgets.filter_bar import FilterBar
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.grid_table import Table
@@ -54,7 +54,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     """A screen of the dashboard.
 
     Subclasses define the widgets (``compose_body``), draw the figures (``draw_figures``), and choose the probes for
-    the screen (``required_focus``).
+    the screen (``read_scope``).
     """
 
     NAME: ClassVar[str]
@@ -111,14 +111,14 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     def on_screen_resume(self) -> None:
         """Request the polls that this screen needs, and show figures that arrived while another screen was open."""
         self.prepare_to_show()
-        self.focus_source()
+        self.set_read_scope()
         self.redraw()
 
-    def focus_source(self) -> None:
+    def set_read_scope(self) -> None:
         """Make the source read the data of this screen, unless another screen of the dashboard is over this screen."""
         dashboards = [screen for screen in self.app.screen_stack if isinstance(screen, DashboardScreen)]
         if dashboards[-1:] == [self]:
-            self.app.focus_source(self.required_focus())
+            self.app.set_read_scope(self.read_scope())
 
     def prepare_to_show(self) -> None:
         """Prepare the screen before it is drawn, because it has come to the front. Subclasses override this.
@@ -152,7 +152,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         else:
             self._draw_frame(shown, now)
 
-    def _draw_frame(self, shown: Shown, now: float) -> None:
+    def _draw_frame(self, shown: ShownState, now: float) -> None:
         header = self.query_one("#header", Lines)
         self._draw_notices(shown, now)
         if self.shows_all_targets:
@@ -164,7 +164,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
             self._show_keys(read_only_word(self.app.runner, shown.view))
         self.draw_headings(shown, now)
 
-    def _draw_target_notices(self, shown: Shown, now: float) -> None:
+    def _draw_target_notices(self, shown: ShownState, now: float) -> None:
         """Draw the pauses of the target, and the step of the tour."""
         paused = pause_lines(shown, now, 80)
         self.set_class(bool(paused), "-paused")
@@ -174,7 +174,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
             self.add_class("-tour")
             self.query_one("#tour", Lines).show(lambda cells, _: tour_lines(told(), cells))
 
-    def _draw_notices(self, shown: Shown, now: float) -> None:
+    def _draw_notices(self, shown: ShownState, now: float) -> None:
         """Draw the alert and the operations in the background, which every screen shows."""
         alerted, under_way = bool(alert_lines(shown.alerts, now, 80)), self.app.background_operations
         self.set_class(alerted, "-alerted")
@@ -192,10 +192,10 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     def _bar_bindings(self) -> list[Binding]:
         return keys.bindings_in((*self.grid.offered_bindings, *self.BINDINGS, *self.app.BINDINGS))
 
-    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
+    def draw_figures(self, shown: ShownState, now: float, *, stale: bool) -> None:
         """Draw the figures; grey if ``stale``. Subclasses override this."""
 
-    def draw_headings(self, shown: Shown, now: float) -> None:
+    def draw_headings(self, shown: ShownState, now: float) -> None:
         """Draw the titles of the panels, which contain ages. Subclasses override this."""
 
     def show_heading(self, id: str, title: str, extra: str = "", *, aged: bool = True) -> None:
@@ -219,9 +219,9 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         """Return the text of a table in which no row matches the filter. ``what``: the thing that a row shows."""
         return ScreenText.NO_MATCH.render(what=what, filter=clean(self.filter_text))
 
-    def required_focus(self) -> Focus:
+    def read_scope(self) -> ReadScope:
         """Return the focus of the polls while this screen is shown."""
-        return Focus()
+        return ReadScope()
 
     # ---------------------------------------------------------------------------------------------------- acting
 

@@ -14,7 +14,7 @@ from qmon.texts import Text
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten, text_width
 from qmon.tui.screen_texts import ScreenText
-from qmon.tui.shown_state import Freshness, Shown
+from qmon.tui.shown_state import Freshness, ShownState
 from qmon.tui.spans import Line, LinePart, Span, cut_line, fit_parts, line_width, spread_parts, wrap_text
 
 
@@ -41,7 +41,7 @@ _LONG_REASON: Final = 60
 _WIDE: Final = 120
 
 
-def header_lines(shown: Shown, now: float, cells: int) -> list[Line]:
+def header_lines(shown: ShownState, now: float, cells: int) -> list[Line]:
     """Return the header line.
 
     Narrow screens drop the cost of polling first, then the interval.
@@ -66,12 +66,12 @@ def header_lines(shown: Shown, now: float, cells: int) -> list[Line]:
     return [spread_parts(left, badges, cells)]
 
 
-def _replay_spans(shown: Shown) -> tuple[Span, ...]:
+def _replay_spans(shown: ShownState) -> tuple[Span, ...]:
     """Return the badge and the recorded time of a replay. Figures of a replay are never labelled live."""
     return ((" REPLAY ", "badge"), (f" {shown.replay}  ", "accent"))
 
 
-def state_spans(shown: Shown, now: float) -> tuple[Span, ...]:
+def state_spans(shown: ShownState, now: float) -> tuple[Span, ...]:
     """Return the state of the source and the age of the figures. Each state has its own symbol."""
     ago = HeaderText.AGO.render(age=formatting.duration(shown.age_s(now)))
     reason = clean(shown.state.reason) if shown.state is not None else ""
@@ -95,12 +95,12 @@ def state_spans(shown: Shown, now: float) -> tuple[Span, ...]:
     return (*live, (f" {ago}", "muted"))
 
 
-def _lost_spans(shown: Shown, now: float, reason: str) -> tuple[Span, ...]:
+def _lost_spans(shown: ShownState, now: float, reason: str) -> tuple[Span, ...]:
     why = shorten(reason or HeaderText.NO_CONNECTION, _LONG_REASON)
     return (("✕ lost", "alarm"), (HeaderText.LOST.render(retry=retry_text(shown, now), reason=why), "accent"))
 
 
-def retry_text(shown: Shown, now: float) -> str:
+def retry_text(shown: ShownState, now: float) -> str:
     """Return when the source tries again: ``retry in 3 s``."""
     if shown.state is None or shown.state.retry_at is None:
         return HeaderText.RETRYING
@@ -132,7 +132,7 @@ def _cost_parts(view: View) -> list[LinePart]:
     return parts
 
 
-def _badge_parts(shown: Shown) -> list[LinePart]:
+def _badge_parts(shown: ShownState) -> list[LinePart]:
     badges = []
     if shown.environment:
         badges.append(LinePart.from_text(f" {shorten(clean(shown.environment), 16)} ", "tag", 2))
@@ -157,7 +157,7 @@ def _badge_parts(shown: Shown) -> list[LinePart]:
     return badges
 
 
-def heading_line(title: str, cells: int, *, extra: str = "", shown: Shown | None = None, now: float = 0.0) -> Line:
+def heading_line(title: str, cells: int, *, extra: str = "", shown: ShownState | None = None, now: float = 0.0) -> Line:
     """Return a panel's title, followed by a horizontal line and the age of the figures below."""
     left: list[Span] = [("── ", "faint"), (title, "title")]
     if extra:
@@ -176,7 +176,7 @@ def heading_line(title: str, cells: int, *, extra: str = "", shown: Shown | None
     return (*start, (" ", "text"), (rule, "faint"), (end, end_tone), ("──", "faint"))
 
 
-def waiting_lines(shown: Shown, now: float, cells: int, rows: int) -> list[Line]:
+def waiting_lines(shown: ShownState, now: float, cells: int, rows: int) -> list[Line]:
     """Return the target's name, its state and the full reason, for a screen without figures."""
     lines: list[Line] = [((clean(shown.target), "strong"),)]
     if shown.phase is Phase.LOST:

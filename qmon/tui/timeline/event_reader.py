@@ -14,7 +14,7 @@ from textual.message_pump import MessagePump
 from qmon.recording.history.timeline import TimelineEvent
 from qmon.recording.history.timeline_query import recorded_events
 from qmon.tui.daemon_thread import start_daemon
-from qmon.tui.member import DashboardTarget
+from qmon.tui.watched_target import DashboardTarget
 
 _EVENTS_PER_READ: Final = 200
 

@@ -15,10 +15,9 @@ from qmon.recording.times import local_zone, zone_info
 from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.history.time_text import day_clock_text
-from qmon.tui.member import DashboardTarget
 from qmon.tui.operations.reading_screen import OperationsReading
 from qmon.tui.sanitize import clean
-from qmon.tui.shown_state import Shown
+from qmon.tui.shown_state import ShownState
 from qmon.tui.timeline.event_reader import EventsRead, EventsReader
 from qmon.tui.timeline.event_rows import (
     COLUMNS,
@@ -28,6 +27,7 @@ from qmon.tui.timeline.event_rows import (
     event_row,
     searchable_text,
 )
+from qmon.tui.watched_target import DashboardTarget
 from qmon.tui.widgets.filter_bar import filter_items
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.grid_table import GridRow
@@ -104,7 +104,7 @@ class TimelineScreen(OperationsReading):
         self._read_if_old()
         self.redraw()
 
-    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
+    def draw_figures(self, shown: ShownState, now: float, *, stale: bool) -> None:
         if not shown.frozen or not self._events:
             self._collect_events()
         newest_at = next((found.event.at for found in self._events.values()), 0.0)
@@ -154,7 +154,7 @@ class TimelineScreen(OperationsReading):
         reading = self._reader is not None and self._reader.is_reading
         return TimelineText.READING if reading else TimelineText.NONE
 
-    def draw_headings(self, shown: Shown, now: float) -> None:
+    def draw_headings(self, shown: ShownState, now: float) -> None:
         """Draw the title, with the number of events and the time of the oldest."""
         count = len(self.grid.row_keys)
         of = f"{count} of {len(self._events)}" if self.filter_text else f"{count}"

@@ -12,14 +12,14 @@ from qmon.model.samples.horizon_samples import HolderKind, HorizonSample
 from qmon.model.view import QueueView
 from qmon.model.waits.horizon_holders import long_holder
 from qmon.model.waits.wait_rates import WaitRate
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ReadScope
 from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.actions.availability import read_only_reason
 from qmon.tui.actions.request import ActionRequest, end_session_request
 from qmon.tui.shared import topics
 from qmon.tui.shared.dashboard_screen import DashboardScreen
-from qmon.tui.shown_state import Shown
+from qmon.tui.shown_state import ShownState
 from qmon.tui.themes import is_plain
 from qmon.tui.waits import horizon_panel, server_health_panel, usage_panel, wait_plot, waits_panel
 from qmon.tui.widgets.grid import Grid
@@ -64,7 +64,7 @@ class WaitsScreen(DashboardScreen):
         yield Lines(id="use-heading")
         yield Lines(id="use", most=12)
 
-    def draw_figures(self, shown: Shown, now: float, *, stale: bool) -> None:
+    def draw_figures(self, shown: ShownState, now: float, *, stale: bool) -> None:
         view, most = shown.view, self.size.height
         found = view.server.waiting if view is not None else None
         self.set_class(view is not None and view.server.counters is not None, "-counted")
@@ -83,7 +83,7 @@ class WaitsScreen(DashboardScreen):
             stale=stale,
         )
 
-    def _draw_server_health(self, shown: Shown, *, tall: bool, stale: bool) -> None:
+    def _draw_server_health(self, shown: ShownState, *, tall: bool, stale: bool) -> None:
         """Draw server health."""
         view = shown.view
         self.set_class(self._shows_server_only, "-whole")
@@ -130,7 +130,7 @@ class WaitsScreen(DashboardScreen):
             lambda cells, rows: waits_panel.meaning_lines(rate, cells, min(rows, most)), stale=stale
         )
 
-    def _shown_queue(self, shown: Shown) -> QueueView | None:
+    def _shown_queue(self, shown: ShownState) -> QueueView | None:
         """Return the selected queue, or the queue whose pops touch the most rows."""
         view = shown.view
         if view is None or not view.queues:
@@ -139,7 +139,7 @@ class WaitsScreen(DashboardScreen):
         costs = {q.name: q.use.touched_per_pop.value or 0.0 for q in view.queues if q.use is not None}
         return chosen or max(view.queues, key=lambda queue: costs.get(queue.name, -1.0))
 
-    def draw_headings(self, shown: Shown, now: float) -> None:
+    def draw_headings(self, shown: ShownState, now: float) -> None:
         queue = self._shown_queue(shown)
         found = shown.view.server.waiting if shown.view is not None else None
         self.show_heading("waits-heading", "waits", waits_panel.waits_summary(found))
@@ -147,9 +147,9 @@ class WaitsScreen(DashboardScreen):
         self.show_heading("horizon-heading", "horizon")
         self.show_heading("use-heading", usage_panel.usage_title(queue), usage_panel.usage_summary(queue))
 
-    def required_focus(self) -> Focus:
+    def read_scope(self) -> ReadScope:
         """Return a focus that samples waits more often."""
-        return Focus(closely=True)
+        return ReadScope(closely=True)
 
     # ------------------------------------------------------------------------------------------------------- keys
 

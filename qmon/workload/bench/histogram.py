@@ -18,7 +18,7 @@ PER_OCTAVE: Final = 8
 EMPTY: Final = (0,) * BUCKETS
 
 
-def bucket_start(index: float) -> float:
+def bucket_start_us(index: float) -> float:
     """Return the start of a bucket in microseconds."""
     return math.exp2(index / PER_OCTAVE) - 1
 
@@ -42,7 +42,7 @@ def percentile(counts: Sequence[int], share: float) -> float | None:
     seen = 0
     for index, count in enumerate(counts):
         if count and seen + count >= wanted:
-            return bucket_start(index + max(0.0, wanted - seen) / count) / 1000
+            return bucket_start_us(index + max(0.0, wanted - seen) / count) / 1000
         seen += count
     return None
 

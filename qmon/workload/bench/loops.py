@@ -65,7 +65,7 @@ def _make_procedure(site: BenchSite, layout: Layout, file: str, procedure: str, 
     if "type" in query.names:
         own["type"] = _message_type(site, layout)
     if "found" in query.names:
-        own["found"] = _found_type(site, layout, pop)
+        own["found"] = _create_pop_result_type(site, layout, pop)
     names = {name: own[name] if name in own else routine_or_type(layout, name) for name in query.names}
     site.connection.execute(Bound(queries.render(query, names, site.engine)))
     return site.statement("call", {"loop": site.qualified_name(procedure)})
@@ -77,16 +77,16 @@ def routine_or_type(layout: Layout, slot: str) -> Name:
     return table_type_for(layout, slot) if found is None else found.parts
 
 
-def found_type_statement(engine: Engine, version: tuple[int, int], layout: Layout, verb: str) -> str:
+def pop_result_type_file(engine: Engine, version: tuple[int, int], layout: Layout, verb: str) -> str:
     """Return the name of the statement that creates the type for the result of a procedure of the design."""
     files = queries.design_files(engine.name, layout.design, version)
     (columns,) = (query.columns for query in files if f"CREATE PROCEDURE {{{verb}}}" in query.text)
     return _FOUND[columns]
 
 
-def _found_type(site: BenchSite, layout: Layout, verb: str) -> Name:
+def _create_pop_result_type(site: BenchSite, layout: Layout, verb: str) -> Name:
     made = site.qualified_name("bench_found")
-    file = found_type_statement(site.engine, site.connection.version, layout, verb)
+    file = pop_result_type_file(site.engine, site.connection.version, layout, verb)
     site.run_statement(file, {"found": made, "type": _message_type(site, layout)})
     return made
 

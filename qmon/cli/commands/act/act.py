@@ -95,7 +95,7 @@ Payload = Annotated[
 
 
 @dataclass(frozen=True)
-class TextSelection:
+class ContentSelection:
     """Options that select messages by age, error or payload."""
 
     newer_than: NewerThan = None
@@ -174,7 +174,7 @@ class MessageSelection:
     ] = "dead"
     limit: Max = None
 
-    def to_choice(self, texts: TextSelection) -> Choice:
+    def to_choice(self, texts: ContentSelection) -> Choice:
         """Return the selection as a ``Choice``. Raises ``BadInput`` for a bad list of owners or ids."""
         from qmon.model.operation_records import Choice
 
@@ -219,7 +219,7 @@ def requeue(
     queue: Queue = None,
     *,
     which: MessageSelection,
-    texts: TextSelection,
+    texts: ContentSelection,
     pace: RedriveOptions,
     given: options.ConfirmationOptions,
 ) -> None:
@@ -251,7 +251,7 @@ def purge(
     queue: Queue = None,
     *,
     which: MessageSelection,
-    texts: TextSelection,
+    texts: ContentSelection,
     given: options.ConfirmationOptions,
 ) -> None:
     """Move messages to the trash, by default dead messages.

@@ -15,7 +15,7 @@ from qmon.errors import BadInput, LockTimeout, QueryFailed
 from qmon.model.groups.configured_queue import LAYOUT_ONLY_KEYS
 from qmon.model.groups.group import Group
 from qmon.model.groups.group_parser import group_from_dict
-from qmon.model.layout.layout import Layout, LayoutSource, Ring, StateValue, TableName
+from qmon.model.layout.layout import Layout, LayoutSource, ObjectName, Ring, StateValue
 from qmon.model.layout.layout_io import layout_to_dict
 from qmon.model.layout.time_zones import LOCAL_ZONE, TIME_TYPES, UNKNOWN_ZONE
 from qmon.model.reasons import Reason
@@ -219,7 +219,7 @@ def _without_relatives(found: list[Candidate], catalog: Catalog, tables: Sequenc
     return out
 
 
-def _with_missing_right(finding: Candidate, catalog: Catalog, tables: Mapping[TableName, TableRow]) -> Candidate:
+def _with_missing_right(finding: Candidate, catalog: Catalog, tables: Mapping[ObjectName, TableRow]) -> Candidate:
     """If our role may not read the table, add the GRANT that it needs."""
     name = finding.layout.table
     if tables[name].readable:
@@ -288,7 +288,7 @@ def _ring_candidates(work: _Candidates) -> Iterator[Candidate]:
         yield Candidate(replace(layout, ring=ring, enqueued_at=time, payload=payload), 1.0, tuple(why))
 
 
-def _position_sequence(work: _Candidates, details: TableDetails, verb: str) -> TableName | None:
+def _position_sequence(work: _Candidates, details: TableDetails, verb: str) -> ObjectName | None:
     """Return the sequence of a ring's position.
 
     The sequence is in the schema of the table and named after the verb. If several sequences match, the name must also
@@ -434,7 +434,7 @@ def _single_candidate(work: _Candidates, details: TableDetails, design: str = ""
 
 def _shape_in_catalog(
     details: TableDetails, sequences: SequenceRows
-) -> tuple[tuple[ColumnRow, bool] | None, TableName | None, Shape]:
+) -> tuple[tuple[ColumnRow, bool] | None, ObjectName | None, Shape]:
     """Return a table's state column, its sequence and its score, without reading rows."""
     state = find_queue_state_column(details, "status")
     known = known_values(details, state[0].column_name) if state else KnownValues()
@@ -443,7 +443,7 @@ def _shape_in_catalog(
     return state, sequence, score_shape(details, state, known, sequence)
 
 
-def explain_tables(catalog: Catalog, tables: Sequence[TableRow]) -> list[tuple[TableName, tuple[str, ...]]]:
+def explain_tables(catalog: Catalog, tables: Sequence[TableRow]) -> list[tuple[ObjectName, tuple[str, ...]]]:
     """Return what suggests that each table is a queue, and what suggests that it is not, sorted by name.
 
     A table without any evidence has no reasons. Raises the errors of ``Connection.fetch``.
@@ -566,7 +566,7 @@ def _missing_deletes(layout: Layout, activity: Activity | None) -> str:
     return ""
 
 
-def _values_seen(work: _Candidates, table: TableName) -> frozenset[str]:
+def _values_seen(work: _Candidates, table: ObjectName) -> frozenset[str]:
     """Return the state values that polls have found in a table. Its queue has the name of the table."""
     return frozenset(value for name in (table.name, str(table)) for value in work.seen.get(name, ()))
 

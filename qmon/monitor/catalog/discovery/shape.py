@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from qmon.model.formatting import count_text
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import ObjectName
 from qmon.monitor.catalog.catalog import Activity, ColumnRow, TableDetails
 from qmon.monitor.catalog.column_names import (
     BLOB_TYPES,
@@ -92,7 +92,7 @@ def may_be_queue(name: str, columns: Sequence[ColumnRow], activity: Activity | N
 
 
 def score_shape(
-    details: TableDetails, state: tuple[ColumnRow, bool] | None, known: KnownValues, sequence: TableName | None = None
+    details: TableDetails, state: tuple[ColumnRow, bool] | None, known: KnownValues, sequence: ObjectName | None = None
 ) -> Shape:
     """Score one table.
 

@@ -15,7 +15,7 @@ from textual.widget import Widget
 from qmon.tui.themes import tones
 
 
-class Cycle(Widget, can_focus=True):
+class SegmentedControl(Widget, can_focus=True):
     """Shows all words on one line and marks the chosen one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

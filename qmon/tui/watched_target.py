@@ -11,10 +11,10 @@ from qmon.model.combined_figures import total_figures
 from qmon.model.figure import Figure, Severity
 from qmon.model.ranking import Ranking
 from qmon.model.view import QueueView, View
-from qmon.monitor.source import MOST_WRONG, Focus, Phase, SnapshotSource, SourceState
+from qmon.monitor.source import MOST_WRONG, Phase, ReadScope, SnapshotSource, SourceState
 from qmon.recording.history.in_memory import InMemoryHistory
 from qmon.tui.past_reader import KnownPast
-from qmon.tui.shown_state import Freshness, Shown
+from qmon.tui.shown_state import Freshness, ShownState
 
 if TYPE_CHECKING:
     from qmon.recording.write.recorder import Recorder
@@ -53,9 +53,9 @@ class DashboardTarget:
         return self.source.target
 
     @property
-    def initial_state(self) -> Shown:
+    def initial_state(self) -> ShownState:
         """The state to show before the first figures have arrived."""
-        return Shown(
+        return ShownState(
             self.source.target,
             interval_s=self.source.interval_s,
             environment=self.environment,
@@ -85,7 +85,7 @@ _BY_SEVERITY = {
 }
 
 
-class Member:
+class WatchedTarget:
     """A target and its newest figures. Only the thread of the screen may use it.
 
     Attributes:
@@ -99,7 +99,7 @@ class Member:
         reason: why the last connection failed, in one line.
     """
 
-    def __init__(self, target: DashboardTarget, focus: Focus) -> None:
+    def __init__(self, target: DashboardTarget, focus: ReadScope) -> None:
         self.target = target
         self.requested_interval_s = target.source.interval_s
         self.shown = target.initial_state
@@ -129,15 +129,15 @@ class Member:
         self.shown = replace(self.shown, view=event, newest_at=event.taken_at, interval_s=every_s)
         self.queues = self.ranking.rank_queues(event)
         self.totals = total_figures(event.queues)
-        self.focus_on_worst(event)
+        self.request_details_of_worst(event)
 
-    def focus_on_worst(self, view: View) -> None:
+    def request_details_of_worst(self, view: View) -> None:
         """Make the source read more about the queues with the worst verdicts."""
         wrong = (queue for queue in view.queues if queue.verdict.severity > Severity.FINE)
         worst = nlargest(MOST_WRONG, wrong, key=lambda queue: queue.verdict.severity)
         self.set_focus(replace(self.focus, with_verdict=frozenset(queue.name for queue in worst)))
 
-    def set_focus(self, focus: Focus) -> None:
+    def set_focus(self, focus: ReadScope) -> None:
         """Set which parts of the target are on screen. Poll immediately if a part was opened."""
         before, self.focus = self.focus, focus
         if focus != before:
