@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from qmon.operate.actions.purge import PurgeText
 from qmon.operate.actions.requeue import RequeueText
+from qmon.operate.plan.selection import ChoiceText
 from qmon.tui.actions.dialog_text import StepText
 from qmon.tui.app import AppText
 from tests.facts import query, wait_until
@@ -40,7 +42,7 @@ def shop(database: str, tmp_path: Path) -> Iterator[tuple[str, Tmux]]:
     terminal.close()
 
 
-REQUEUE = RequeueText.TITLE.render(messages="3 messages in progress", queue="jobs")
+REQUEUE = RequeueText.TITLE.render(messages=ChoiceText.IN_PROGRESS.render(messages="3 messages"), queue="jobs")
 
 
 def confirm(terminal: Tmux, plan: str) -> None:
@@ -73,7 +75,7 @@ def test_requeue_undo_and_purge_by_keyboard_at_80_by_24(shop: tuple[str, Tmux]) 
     assert "4111" not in terminal.screen()
     terminal.keys("Space")
     terminal.keys("x")
-    confirm(terminal, "Purge 1 message")
+    confirm(terminal, PurgeText.TITLE.partition("{")[0] + "1 message")
     assert sum(states(database).values()) == 8
     terminal.keys("6")
     terminal.expect("for this t")
