@@ -79,7 +79,7 @@ async def test_x_moves_what_is_marked_to_the_trash_and_the_operations_screen_bri
         await d.does("x")
         assert len(query(jobs, "SELECT * FROM public.jobs")) == 7
         await d.pilot.press("escape", "6")
-        await d.until(lambda: "possible" in d.text(), "the operation")
+        await d.until(lambda: "rows saved" in d.text(), "the operation")
         await d.does("u")
         assert query(jobs, "SELECT * FROM public.jobs ORDER BY id") == rows
 

@@ -63,7 +63,7 @@ def test_counters_are_shared_and_outlive_a_process_that_is_killed() -> None:
     slots = CounterSlots(3)
     script = (
         "import os, signal, sys; from qmon.workload.counter_slots import *\n"
-        "slot = Slots(3, int(sys.argv[1])).open_slot(1)\n"
+        "slot = CounterSlots(3, int(sys.argv[1])).open_slot(1)\n"
         "slot.add_count(CounterField.PUSHED, 1 << 40); slot.add_count(CounterField.POPPED)\n"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
