@@ -59,10 +59,9 @@ def test_rates_of_0_begin_with_the_first_poll_that_shows_the_rows() -> None:
     empty = fifo(EMPTY, 0, head=HeadSample(None, None, 0), last_id=4)
     full = replace(empty, head=HeadSample(None, None, COUNT_LIMIT), head_limit=COUNT_LIMIT)
     for unknown in (replace(empty, head=None), full):
-        views = _views(unknown, unknown, empty, empty, unknown)
-        assert [view.pop_rate.value for view in views[2:4]] == [None, 0]
+        views = _views(unknown, unknown, empty, empty, unknown, empty)
+        assert [view.pop_rate.value for view in views[2:]] == [None, 0, 0, 0]
         assert views[2].pop_rate.reason == Reason.RATES_FOLLOW
-        assert views[4].pop_rate.value is None or views[4].pop_rate.age_s == 1
 
 
 def test_counters_count_from_the_first_poll_on() -> None:

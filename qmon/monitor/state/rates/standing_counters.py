@@ -60,15 +60,17 @@ class StandingCounters:
     # The last issued id when the number of inserted rows last changed.
     _issued: int | None = None
     _looked_at: float | None = None
+    _has_shown_rows: bool = False
 
     def is_proof_missing(self, samples: QueueSamples) -> bool:
-        """Return whether only this poll or only the poll before it shows which rows are ready.
+        """Return whether this is the first poll since the start or a gap that shows which rows are ready.
 
-        Counters that stand still then prove nothing. If no poll shows the rows, the counters are all that is known.
+        Counters that stood still until then prove nothing. If no poll shows the rows, the counters are all that is
+        known.
         """
-        if samples.counters is None or samples.head is None or not _counts_by_session(samples.counters):
+        if samples.counters is None or not _counts_by_session(samples.counters):
             return False
-        return _shows_rows(samples) != (self._before is not None and _shows_rows(self._before))
+        return not self._has_shown_rows and _shows_rows(samples)
 
     def record_poll(self, samples: QueueSamples, at: float, flow: Flow | None) -> None:
         """Record the samples of one poll, read at ``at`` (server clock, seconds).
@@ -81,11 +83,12 @@ class StandingCounters:
             return
         if flow is None:
             self._inserted, self._added, self._before = _Movement(), _Movement(), None
-            self._left = _Movement(self._popped)
+            self._left, self._has_shown_rows = _Movement(self._popped), False
         if samples.head is None:  # the probe was left out or failed
             self.unchecked_s = 0.0 if self._looked_at is None else at - self._looked_at
             return
         self._looked_at, self.unchecked_s = at, 0.0
+        self._has_shown_rows = self._has_shown_rows or _shows_rows(samples)
         before, self._before = self._before, samples
         updated = counters.updated if samples.layout.state is not None else 0
         through = _has_passed_through(before, samples)
