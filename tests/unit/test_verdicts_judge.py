@@ -124,6 +124,8 @@ def test_a_raised_verdict_stays_with_the_age_of_its_proof_while_rates_follow_for
     unread = replace(FINE, pop_rate=Figure.unknown("own operation"), rates_follow=True)
     _, spans = judge_queue(still, 0.0, {})
     (proved,), spans = judge_queue(still, 10.0, spans)
+    empty = judge_queue(replace(unread, ready=Figure(0.0), in_progress=Figure(1.0)), 13.0, spans)[0]
+    assert "no pops" not in [verdict.code for verdict in empty], "no message is ready any more"
     (kept,), spans = judge_queue(unread, 13.0, spans)
     assert (kept.code, kept.since_at) == (proved.code, 0.0)
     assert proved.proof in kept.proof

@@ -383,9 +383,10 @@ def _evaluate_rule(rule: Rule, context: RuleInput, spans: Spans, now_at: float) 
 def _kept_verdicts(context: RuleInput, lapsed: Spans, seen: Spans, now_at: float) -> Iterator[tuple[str, Verdict]]:
     """Yield the raised verdicts that a poll without a pop rate could not prove, by code, with the age of their proof.
 
-    Verdicts whose proof is older than ``LULL_S`` are left out.
+    Verdicts whose proof is older than ``LULL_S`` are left out. No verdict is kept if this poll shows that no message is
+    ready.
     """
-    for rule in _OF_POP_RATE if context.rates_follow else ():
+    for rule in _OF_POP_RATE if context.rates_follow and context.ready.value != 0 else ():
         span = lapsed.get(rule.code)
         if span is None or span.verdict is None or rule.code in seen or now_at - span.seen_at > LULL_S:
             continue
