@@ -34,7 +34,7 @@ WORDS: Final[dict[str, tuple[str, ...]]] = {
     "in_progress": ("processing", "claimed", "picked", "locked"),
     "blocked": ("suspended", "awaiting"),
     "dead": ("failed", "expired", "killed"),
-    "done": ("done", "completed", "cancelled", "consumed"),
+    "done": ("done", "completed", "cancelled"),  # next to these, "consumed" means popped
     "unknown": ("zig", "zag"),
 }
 NUMBERS: Final[dict[str, tuple[str, ...]]] = {"ready": ("0",), "in_progress": ("1",), "done": ("2",), "unknown": ("7",)}
