@@ -12,6 +12,7 @@ from qmon.errors import BadInput
 from qmon.model.operation_records import Choice, OperationState, OperationText
 from qmon.operate.libraries.chosen_messages import LibraryChoiceText
 from qmon.operate.libraries.library_actions import LibraryActionText
+from qmon.operate.libraries.library_plan import LibraryPlanText
 from qmon.operate.run.verification import TriggerText
 from tests.contract.operating import applied
 from tests.facts import query, wait_until
@@ -60,7 +61,7 @@ def test_what_is_purged_is_not_worked_on_until_it_is_put_back(
         if dead:
             by_default = acting.purge(layout, Choice()).plan
             assert {row.id for row in by_default.first} == {own_id(event.id) for event in dead}
-            assert by_default.title == LibraryActionText.TITLE.render(
+            assert by_default.title == LibraryPlanText.TITLE.render(
                 kind="Purge", messages="1 dead message", queue=layout.queue
             )
         prepared = acting.purge(layout, named)

@@ -8,6 +8,7 @@ from qmon.operate.libraries.chosen_messages import LibraryChoiceText
 from qmon.operate.libraries.declared_requeue import DeclaredText
 from qmon.operate.libraries.library_actions import LibraryActionText
 from qmon.operate.libraries.library_pause import LibraryPauseText
+from qmon.operate.libraries.library_plan import LibraryPlanText
 from qmon.operate.plan.allowed_actions import NotAllowed
 from qmon.operate.plan.exclusions import ExclusionText
 from qmon.operate.plan.library_queue import NoGate
@@ -61,10 +62,6 @@ WORDINGS: Final[Wordings] = {
         {"who": "a worker that is alive"},
         "a worker that is alive may still be working on the messages, and the messages may be processed twice",
     ),
-    DeclaredText.TITLE: (
-        {"kind": "Requeue", "messages": "3 messages in progress", "queue": "jobs/mails"},
-        "Requeue 3 messages in progress of jobs/mails",
-    ),
     DeclaredText.NOT_ON_ENGINE: ({}, "qmon acts on queues with states by conditions only on PostgreSQL"),
     DeclaredText.NO_COLUMN: (
         {"table": "public.jobs", "column": "worker"},
@@ -103,7 +100,7 @@ WORDINGS: Final[Wordings] = {
         "qmon does not requeue messages of oban on this engine: use the library's own tools",
     ),
     LibraryActionText.TAKEN_AT_ONCE: ({}, "the library's workers take the messages immediately"),
-    LibraryActionText.TITLE: (
+    LibraryPlanText.TITLE: (
         {"kind": "Purge", "messages": "3 dead messages", "queue": "orders"},
         "Purge 3 dead messages of orders",
     ),

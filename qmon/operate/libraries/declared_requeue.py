@@ -16,13 +16,12 @@ from qmon.errors import PermissionMissing, QueryFailed
 from qmon.model.groups.group import Group, State
 from qmon.model.layout.layout import Layout, ObjectName, RequeueWrite, StateColumn, StateValue
 from qmon.model.layout.layout_io import table_to_text
-from qmon.model.operation_records import Choice, Nothing, OperationKind, Plan, RedriveLimits
-from qmon.operate.actions.redrive import RedriveWork, limits_text, seconds_at_rate
+from qmon.model.operation_records import Choice, OperationKind, RedriveLimits
 from qmon.operate.actions.requeue import TableRequeue, describe_undo, why_update_unreliable
 from qmon.operate.context import OperatorContext
-from qmon.operate.libraries.chosen_messages import ChosenMessages, name_row
+from qmon.operate.libraries.chosen_messages import ChosenMessages
+from qmon.operate.libraries.library_plan import build_plan, work_for
 from qmon.operate.plan.library_queue import LibraryQueue, Verb
-from qmon.operate.plan.preview import estimate_seconds
 from qmon.operate.plan.required_rights import (
     REQUEUE_PRIVILEGES,
     queue_tables,
@@ -32,10 +31,9 @@ from qmon.operate.plan.required_rights import (
 )
 from qmon.operate.plan.selection import Criteria
 from qmon.operate.row_set import Mark, pack_rows
-from qmon.operate.run.batches import BatchWork, MoveBatch, RowRefused
+from qmon.operate.run.batches import MoveBatch, RowRefused
 from qmon.operate.run.failure_watch import FailureWatch
-from qmon.operate.run.pacing import largest_batch_for
-from qmon.operate.run.prepared_action import PreparedAction, Work
+from qmon.operate.run.prepared_action import PreparedAction
 from qmon.operate.run.running_operation import OperationRecord, RunningOperation, Tally
 from qmon.operate.run.table_identity import read_table_identity
 from qmon.operate.sql import Sql
@@ -44,9 +42,8 @@ from qmon.texts import Text
 
 
 class DeclaredText(Text):
-    """Texts of plans that write what a group declares."""
+    """Texts of plans that write the declared values of a group."""
 
-    TITLE = "{kind} {messages} of {queue}"
     NOT_ON_ENGINE = "qmon acts on queues with states by conditions only on PostgreSQL"
     NO_COLUMN = "{table} has no column {column}, which the configuration of the queue names"
     NOT_UTC = '{column} has no time zone: qmon acts on this queue only if these times are UTC and times = "utc" is set'
@@ -115,42 +112,27 @@ def prepare_declared_requeue(
         chosen, left_out = rows.choose_rows(sql)
         if (never := change.why_not_ready(sql, [row.id for row in chosen[:_TESTED]])) is not None:
             return deny(never)
-        count = len(chosen)
         marks = pack_rows((row.id, row.version) for row in chosen)
         undo = describe_undo(sql, change.requeue, marks)
-        copied = unmasked_copy_risks(sql, layout.table, change.requeue.kept_columns) if undo.possible else ()
-        why = why_not_permitted(context, sql, REQUEUE_PRIVILEGES, layout.table)
-        takes_s = estimate_seconds(sql, kind, layout, count)
-        plan = Plan(
+        plan = build_plan(
+            context,
+            sql,
+            layout,
             kind,
-            context.target.name,
-            layout.queue,
-            title=DeclaredText.TITLE.render(
-                kind=str(kind).capitalize(), messages=rows.counts_text(chosen), queue=layout.queue
-            ),
-            count=count,
-            predicate=rows.predicate_text(),
-            sql=(rows.lock_text(sql), *change.requeue.statement_texts(sql)),
-            first=rows.read_first_rows(context, sql, chosen),
+            rows,
+            chosen,
+            limits,
             left_out=left_out,
-            batch=largest_batch_for(None if limits is None else limits.rate),
-            seconds=takes_s if limits is None else seconds_at_rate(takes_s, count, limits),
+            change=change.requeue.statement_texts(sql),
+            effects=change.requeue.describe_writes(),
             undo=undo,
-            consequences=(
-                *(() if limits is None else (limits_text(limits),)),
-                *change.requeue.describe_writes(),
-            ),
-            risks=(*rows.describe_risks(chosen), *copied),
-            consent=context.required_consent(count),
-            refused=why or (None if count else Nothing.NO_MESSAGE),
+            copied=unmasked_copy_risks(sql, layout.table, change.requeue.kept_columns) if undo.possible else (),
+            refused=why_not_permitted(context, sql, REQUEUE_PRIVILEGES, layout.table),
         )
     frozen = change.requeue.columns_for_undo()
     record = OperationRecord(table_to_text(layout.table), frozen, undoable=undo.possible, tables=queue_tables(layout))
-    if limits is None:
-        work: Work = BatchWork(marks, change.create_mover, name_row)
-    else:
-        work = RedriveWork(marks, change.create_mover, name_row, limits, rows.read_outcomes)
-    return PreparedAction(context, plan, work if count else None, record)
+    work = work_for(marks, change.create_mover, rows, limits)
+    return PreparedAction(context, plan, work if plan.count else None, record)
 
 
 @dataclass(frozen=True, slots=True)

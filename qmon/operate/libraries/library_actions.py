@@ -12,15 +12,15 @@ from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.layout_io import table_to_text
-from qmon.model.operation_records import Choice, Nothing, OperationKind, Plan, RedriveLimits, Undo
+from qmon.model.operation_records import Choice, OperationKind, RedriveLimits, Undo
 from qmon.operate.actions import undo_tables
-from qmon.operate.actions.redrive import RedriveWork, check_limits, dead_only, limits_text, seconds_at_rate
+from qmon.operate.actions.redrive import check_limits, dead_only
 from qmon.operate.context import NO_TRASH, OperatorContext
-from qmon.operate.libraries.chosen_messages import ChosenMessages, name_row
+from qmon.operate.libraries.chosen_messages import ChosenMessages
 from qmon.operate.libraries.declared_requeue import prepare_declared_requeue, why_declaration_unfit
+from qmon.operate.libraries.library_plan import build_plan, work_for
 from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.library_queue import LibraryQueue, Verb, library_queue_for
-from qmon.operate.plan.preview import estimate_seconds
 from qmon.operate.plan.required_rights import (
     missing_rights,
     queue_tables,
@@ -29,10 +29,9 @@ from qmon.operate.plan.required_rights import (
     why_not_permitted,
 )
 from qmon.operate.row_set import pack_rows
-from qmon.operate.run.batches import BatchWork, MoveBatch
+from qmon.operate.run.batches import MoveBatch
 from qmon.operate.run.failure_watch import FailureWatch
-from qmon.operate.run.pacing import largest_batch_for
-from qmon.operate.run.prepared_action import PreparedAction, Work, refused_action
+from qmon.operate.run.prepared_action import PreparedAction, refused_action
 from qmon.operate.run.running_operation import OperationRecord, RunningOperation, read_audit_access
 from qmon.operate.sql import Sql, Values
 from qmon.operate.table_structure import TableStructure, read_structure
@@ -47,7 +46,6 @@ class LibraryActionText(Text):
     SEVERAL_QUEUES = "{queue} is a table with several queues; name one of these queues"
     NOT_ON_ENGINE = "qmon does not {kind} messages of {library} on this engine: use the library's own tools"
     TAKEN_AT_ONCE = "the library's workers take the messages immediately"
-    TITLE = "{kind} {messages} of {queue}"
     NO_UNDO_TABLES = "no undo is possible: rows of {tables} change with the messages"
     NO_UNDO_WIDE = "no undo is possible: the table is too wide for the trash: {why}"
 
@@ -120,36 +118,23 @@ def _prepare_action(
             else:
                 undo = Undo(possible=False, notes=(found,))
         chosen, left_out = rows.choose_rows(sql)
-        count = len(chosen)
         why = why_not_permitted(context, sql) or missing_rights(sql, rows.needed_privileges(sql))
         if trash is not None and not read_audit_access(sql).can_record:
             why = why or NO_TRASH
-        takes_s = estimate_seconds(sql, kind, layout, count)
-        plan = Plan(
+        plan = build_plan(
+            context,
+            sql,
+            layout,
             kind,
-            context.target.name,
-            layout.queue,
-            title=LibraryActionText.TITLE.render(
-                kind=str(kind).capitalize(), messages=rows.counts_text(chosen), queue=layout.queue
-            ),
-            count=count,
-            predicate=rows.predicate_text(),
-            sql=(
-                rows.lock_text(sql),
-                sql.statement(rows.statement_name, queue.names_for(sql, rows.statement_name)).text,
-            ),
-            first=rows.read_first_rows(context, sql, chosen),
+            rows,
+            chosen,
+            limits,
             left_out=left_out,
-            batch=largest_batch_for(None if limits is None else limits.rate),
-            seconds=takes_s if limits is None else seconds_at_rate(takes_s, count, limits),
+            change=(sql.statement(rows.statement_name, queue.names_for(sql, rows.statement_name)).text,),
+            effects=(queries.load_query(sql.engine.name, rows.statement_name, sql.connection.version).purpose,),
             undo=undo,
-            consequences=(
-                *(() if limits is None else (limits_text(limits),)),
-                queries.load_query(sql.engine.name, rows.statement_name, sql.connection.version).purpose,
-            ),
-            risks=(*rows.describe_risks(chosen), *copied),
-            consent=context.required_consent(count),
-            refused=why or (None if count else Nothing.NO_MESSAGE),
+            copied=copied,
+            refused=why,
         )
     about: dict[str, object] = {"statement": rows.statement_name, "ids": [row.id for row in chosen[:_MAX_AUDIT_IDS]]}
     about |= {} if trash is None else trash.undo_columns()
@@ -161,11 +146,8 @@ def _prepare_action(
     def create_mover(sql: Sql, operation: RunningOperation, watch: FailureWatch | None = None) -> MoveBatch:
         return rows.create_mover(sql, None if trash is None else trash.prepare_trash(sql, operation), watch)
 
-    if limits is None:
-        work: Work = BatchWork(marks, create_mover, name_row)
-    else:
-        work = RedriveWork(marks, create_mover, name_row, limits, rows.read_outcomes)
-    return PreparedAction(context, plan, work if count else None, record)
+    work = work_for(marks, create_mover, rows, limits)
+    return PreparedAction(context, plan, work if plan.count else None, record)
 
 
 def _why_not_planned(sql: Sql, queue: LibraryQueue, statement: str, kind: OperationKind) -> str | None:
