@@ -9,21 +9,18 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from qmon.pipeline.lake.schema import HISTOGRAMS, PERCENTILE_FIGURES, PERCENTILES
-from qmon.pipeline.rollup.minute_sums import HOUR_S
+from qmon.pipeline.rollup.minute_sums import HOUR_S, Places, sum_durations
 
 _SCHEMA: Final = to_arrow_schema(HISTOGRAMS)
 _KEY: Final = ("target", "queue", "start_at")
 
 # The columns that are merged.
 MERGED_COLUMNS: Final = (*_KEY, *(f"{name}_ms" for name in PERCENTILE_FIGURES))
-
-Places = npt.NDArray[np.int64]
 
 
 def merge_hours(rows: pa.Table) -> pa.Table:
@@ -45,13 +42,8 @@ def _merge_maps(figure: str, maps: pa.ChunkedArray, group: Places, groups: int) 
     """Return the map of each group and its percentiles. A group without values has no map."""
     one = pa.concat_arrays(maps.chunks) if maps.num_chunks else pa.array([], maps.type)
     entries = np.repeat(group, np.diff(one.offsets.to_numpy()))
-    values, ms = one.keys.to_numpy(), one.items.to_numpy()
-    order = np.lexsort((values, entries))
-    values, ms, entries = values[order], ms[order], entries[order]
-    new = (np.diff(entries) != 0) | (np.diff(values) != 0)
-    starts = np.flatnonzero(np.concatenate(([True], new))[: len(values)])
-    total = np.add.reduceat(ms, starts) if len(starts) else ms
-    values, bounds = values[starts], np.searchsorted(entries[starts], np.arange(groups + 1))
+    entries, values, total = sum_durations(entries, one.keys.to_numpy(), one.items.to_numpy())
+    bounds = np.searchsorted(entries, np.arange(groups + 1))
     empty = np.diff(bounds) == 0
     offsets = pa.array(bounds.astype(np.int32), mask=np.append(empty, False))
     found = {f"{figure}_ms": pa.MapArray.from_arrays(offsets, pa.array(values), pa.array(total))}

@@ -76,6 +76,15 @@ def round_values(values: Numbers) -> Numbers:
     return np.where((values > 0) & (values < _LARGEST), split - (split - values), values)
 
 
+def sum_durations(row: Places, values: Numbers, ms: Places) -> tuple[Places, Numbers, Places]:
+    """Add up the durations (``ms``) of equal values of each row. The result is sorted by row and value."""
+    order = np.lexsort((values, row))
+    row, values, ms = row[order], values[order], ms[order]
+    new = (np.diff(row) != 0) | (np.diff(values) != 0)
+    starts = np.flatnonzero(np.concatenate(([True], new))[: len(row)])
+    return row[starts], values[starts], np.add.reduceat(ms, starts) if len(starts) else ms
+
+
 class _Pieces:
     """One piece for each sample and each minute that the sample covers, sorted by queue, recorder, minute and time."""
 
@@ -168,14 +177,11 @@ class _Pieces:
         lasted = self._is_counted(column) & (self._watched > 0)
         values, row = round_values(self._number[column][lasted]), row[lasted]
         ms = np.floor(self._watched[lasted] * 1000 + 0.5).astype(np.int64)
-        order = np.lexsort((values, row))
-        values, row, ms = values[order], row[order], ms[order]
-        starts = np.flatnonzero(np.concatenate(([True], (np.diff(row) != 0) | (np.diff(values) != 0)))[: len(row)])
-        total = np.add.reduceat(ms, starts) if len(starts) else ms
-        kept = starts[total > 0]
-        offsets = np.searchsorted(row[kept], np.arange(len(self._starts) + 1))
+        row, values, ms = sum_durations(row, values, ms)
+        row, values, ms = row[ms > 0], values[ms > 0], ms[ms > 0]
+        offsets = np.searchsorted(row, np.arange(len(self._starts) + 1))
         return pa.MapArray.from_arrays(
-            pa.array(offsets, pa.int32()), pa.array(values[kept], pa.float64()), pa.array(total[total > 0], pa.int64())
+            pa.array(offsets, pa.int32()), pa.array(values, pa.float64()), pa.array(ms, pa.int64())
         )
 
 
@@ -186,11 +192,11 @@ def _numbers(samples: pa.Table, name: str) -> Numbers:
 
 
 def _encode_keys(samples: pa.Table) -> Places:
-    """Return for each sample a number that stands for its values of ``_KEY``."""
+    """Return a number for each sample. Two samples have the same number if they have the same values of ``_KEY``."""
     code, limit = np.zeros(samples.num_rows, np.int64), 1
     for name in _KEY:
         texts = samples[name].combine_chunks().dictionary_encode()
-        count = len(texts.dictionary) + 1  # the last one stands for null
+        count = len(texts.dictionary) + 1  # the last one is null
         if limit * count > _LARGEST_CODE:
             code = np.unique(code, return_inverse=True)[1]
             limit = samples.num_rows
