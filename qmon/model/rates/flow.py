@@ -91,9 +91,7 @@ def _flow_without_progress(work: CommittedWork, layout: Layout) -> Flow:
     """Return the messages moved on a table whose rows are not marked as in progress or whose mark is unknown."""
     if layout.deletes_on_pop or (layout.state is None and completes_by_delete(layout)):
         return Flow(work.inserted, work.deleted, None, work.inserted - work.deleted)
-    if layout.state is None:
-        return Flow(work.inserted, work.updated, None, work.inserted - work.updated)
-    if layout.state.learnt and layout.traits.completes:
+    if layout.state is not None and layout.state.learnt and layout.traits.completes:
         return Flow(work.inserted, None, None, None)  # an update may be a pop or a completion
     return Flow(work.inserted, work.updated, None, work.inserted - work.updated)
 
