@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class PromptText(Text):
-    """Why no target could be asked for, and what is printed about targets."""
+    """Errors of the prompt for a target, and its lines about targets."""
 
     WHICH_TARGET = "which target? a URL: {example}"
     WHICH_KNOWN_TARGET = "which target? known: {names}{more}; or a URL: {example}"

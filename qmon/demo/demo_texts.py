@@ -27,7 +27,7 @@ class DemoServerText(Text):
 
 
 class DemoProgressText(Text):
-    """What the demo prints while it starts."""
+    """Lines that the demo prints while it starts."""
 
     INSTALLING = "PostgreSQL is running; installing the queues"
     UNDER_LOAD = "the queues are under load; faults start and end by themselves"

@@ -1,4 +1,4 @@
-"""Rates of queues, compared with what was counted over the same time."""
+"""Rates of queues, compared with the messages that were counted over the same time."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ CASES: Final = (
         '{ status = { value = "READY" }, started_at = "null", finished_at = "null", worker_ids = { value = "[]" } }',
     ),
 )
-# Messages in progress since any time, whoever has them.
+# Messages in progress since any time, with any worker.
 IN_PROGRESS: Final = Choice(older_than_s=0.0, owner_states=frozenset(OwnerState))
 
 

@@ -20,7 +20,7 @@ from qmon.texts import Text
 
 
 class ReplayText(Text):
-    """Why a recording has nothing to show, and what was exported."""
+    """Errors about empty recordings, and the results of exports."""
 
     NOTHING_BEFORE = "nothing was recorded before {at}; the recording covers {begins} to {ends}"
     EXPORTED = "qmon: {snapshots:,} snapshots, {first} to {last}, {size} in {file}"

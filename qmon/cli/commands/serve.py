@@ -31,7 +31,7 @@ from qmon.texts import Text
 
 
 class ServeOptionText(Text):
-    """Options that do not go together, and what a server does."""
+    """Errors about options that exclude each other, and notes about a running server."""
 
     CERTIFICATE_AND_KEY = "--certificate and --key need each other: give both"
     NEED_RECORD = "--keep and --max-size need --record"

@@ -91,7 +91,7 @@ class ConsumersScreen(QueueDetailScreen):
         return next((each for each in self.found.consumers if each.key == self.grid.cursor), None)
 
     def _draw_selected(self, *, stale: bool) -> None:
-        """Draw what is known about the consumer under the cursor."""
+        """Draw the known facts about the consumer under the cursor."""
         consumer, view = self._selected_consumer, self.app.shown.view
         self.set_class(consumer is None, "-nothing-chosen")
         if consumer is None:

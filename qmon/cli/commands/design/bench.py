@@ -27,7 +27,7 @@ class BenchText(Text):
 
 
 class BenchStartText(Text):
-    """What a bench will do, and what it asks before."""
+    """The announcement and the question before a bench."""
 
     LEFTOVER = "qmon: an interrupted bench left the unused schema {schema}; drop this schema"
     SCHEMA = "qmon: creates the schema {schema} in {target}, works only in this schema, and drops it at the end"

@@ -17,7 +17,7 @@ from qmon.texts import Text
 
 
 class DesignText(Text):
-    """Why designs are not installed or uninstalled, and what was done."""
+    """Errors and results of installing and uninstalling designs."""
 
     ONE_DESIGN = "--queue works with only one design: install several designs one by one"
     NO_TERMINAL = "stdin is not a terminal: add --yes"

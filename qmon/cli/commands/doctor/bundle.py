@@ -47,7 +47,7 @@ class BundleText(Text):
 
 
 class BundleFileText(Text):
-    """What the files of an archive contain."""
+    """The contents of the files of an archive."""
 
     README = "Archive for a bug report of qmon. Review it before you send it.\n\n{files}"
     VERSIONS = "versions of qmon, Python, its packages, the ODBC drivers and the server"

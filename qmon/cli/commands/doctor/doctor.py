@@ -32,7 +32,7 @@ class DoctorText(Text):
 
 
 class ExaminationText(Text):
-    """Lines about what qmon can read from a target."""
+    """Lines about the readable parts of a target."""
 
     CONNECTED = "{target}: {engine} {version}, connected as session {session}"
     POOLED = "connected through a pooler in session mode: qmon sets its settings in each transaction"

@@ -506,10 +506,10 @@ def _listed_candidate(
 def _meaning_of_never(
     work: _Candidates, details: TableDetails, layout: Layout, words: Mapping[str, Sequence[StateValue]]
 ) -> Never | None:
-    """Return what a due time in more than five years means: a popped message with such a due time was due.
+    """Return the meaning of a due time in more than five years.
 
-    If only other messages were popped, messages with such a due time are due later (``None``). Until any message is
-    popped, the rows do not show it.
+    If a message with such a due time was popped, it means "due". If only other messages were popped, it means "due
+    later" (``None``). Until any message is popped, the meaning is unknown.
     """
     if layout.due_at is None or layout.state is None:
         return None

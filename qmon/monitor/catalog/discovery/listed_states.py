@@ -27,7 +27,7 @@ Toml = dict[str, object]
 # A due time that is further away than this means "never", or that a message has no due time.
 FAR: Final = "1826d"
 
-# What a due time in more than five years means: the message is due, or nothing that the rows show.
+# The meaning of a due time in more than five years: the message is due, or the rows do not show the meaning.
 Never = Literal["now", "unknown"]
 
 # The name of the value that is a suffix such as ``.DQ`` for messages in such a queue.
