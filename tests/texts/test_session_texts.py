@@ -122,6 +122,10 @@ WORDINGS: Final[Wordings] = {
     ConsumersText.POP_RATE: ({"rate": "4.0"}, "pop rate 4.0/s"),
     ConsumersText.IN_PROGRESS: ({"count": "7"}, "in progress 7"),
     ConsumersText.NO_CONSUMER: ({}, "no consumer is connected, and no message is in progress"),
+    ConsumersText.NONE_KNOWN: (
+        {"count": "3"},
+        "no consumer is connected; qmon does not know who holds the messages in progress (3)",
+    ),
     ConsumersText.BY_STATEMENT: ({}, "recognized by their last statement"),
     ConsumersText.ENTER_READS: ({"session": 4711}, "4711; enter reads its statement"),
     ConsumersText.SELECTED: ({}, "selected consumer"),

@@ -15,7 +15,7 @@ import pytest
 from qmon.model.consumer_list import ListedConsumer, Unknown
 from qmon.model.layout.layout import OwnerColumn
 from qmon.tui.consumers.consumer_rows import ConsumerText
-from qmon.tui.consumers.consumers_screen import ConsumerDetails, ConsumersScreen
+from qmon.tui.consumers.consumers_screen import ConsumerDetails, ConsumersScreen, ConsumersText
 from tests.facts import connected, query
 from tests.jobs import TABLE, layout
 from tests.libraries.tables import OBAN_13
@@ -126,6 +126,17 @@ async def test_without_an_owner_column_held_messages_are_unknown_not_zero(databa
                 "the reason",
             )
             assert consumers(real)["mailer-7"].holds is None
+
+
+async def test_messages_in_progress_are_named_although_no_consumer_is_known(database: str, tmp_path: Path) -> None:
+    """Their consumer is not connected, and the table has no column for the owner."""
+    query(database, TABLE + "INSERT INTO public.jobs (status) VALUES ('working'), ('working')")
+    async with looking(database, tmp_path, layouts=[replace(layout(), owner=None)]) as real:
+        await real.pilot.press(WHO_KEYS[0])
+        unknown = ConsumersText.NONE_KNOWN.render(count="2")
+        await real.until(lambda: unknown in real.text(), "the messages without a known consumer")
+        query(database, "UPDATE public.jobs SET status = 'ready'")
+        await real.until(lambda: ConsumersText.NO_CONSUMER in real.text(), "no message in progress")
 
 
 async def test_the_workers_of_a_library_come_from_its_own_table(database: str, tmp_path: Path) -> None:

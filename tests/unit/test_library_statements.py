@@ -12,7 +12,7 @@ from qmon.libraries.library import group_for, with_prefix
 from qmon.libraries.library_catalog import built_in_libraries
 from qmon.libraries.recognition import find_group
 from qmon.model.layout.layout import Layout, ObjectName
-from qmon.model.operation_records import OperationKind, Side
+from qmon.model.operation_records import Choice, OperationKind, Side
 from qmon.operate.libraries import chosen_messages, library_pause
 from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.library_queue import Verb, library_queue_for
@@ -92,6 +92,8 @@ def test_the_dialog_offers_owners_and_dead_messages_and_no_length_of_a_pause(lay
     part = layout.part
     assert part is not None
     assert ("dead messages" in [words for words, _ in offered.values]) is ("dead" in part.kinds)
+    marked = ActionRequest(OperationKind.REQUEUE, layout.queue, layout, Choice(ids=("1",), state="dead"))
+    assert options_for(marked) == (), "marked dead messages are not stuck, and have no owner"
     assert options_for(ActionRequest(OperationKind.PAUSE, layout.queue, layout, side=Side.CONSUMERS)) == ()
 
 

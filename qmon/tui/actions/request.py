@@ -168,10 +168,12 @@ def options_for(request: ActionRequest) -> tuple[Option, ...]:
     if request.kind is OperationKind.PAUSE and (request.part is None or request.side is Side.PRODUCERS):
         return (Option("for", tuple((words, _change_request(for_s=seconds)) for words, seconds in _LENGTHS), at=1),)
     values: list[tuple[str, Change]] = []
-    if request.kind is OperationKind.REQUEUE:
+    if request.choice.ids:  # dead messages have no owner
+        values = [] if request.choice.state == "dead" else _owner_values(request)
+    elif request.kind is OperationKind.REQUEUE:
         values = _requeue_values(request)
     elif request.kind is OperationKind.PURGE:
-        values = _owner_values(request) if request.choice.ids else _purge_values(request)
+        values = _purge_values(request)
     return (Option("messages", tuple(values)),) if len(values) > 1 else ()
 
 

@@ -31,6 +31,7 @@ class ConsumersText(Text):
     POP_RATE = "pop rate {rate}/s"
     IN_PROGRESS = "in progress {count}"
     NO_CONSUMER = "no consumer is connected, and no message is in progress"
+    NONE_KNOWN = "no consumer is connected; qmon does not know who holds the messages in progress ({count})"
     BY_STATEMENT = "recognized by their last statement"
     MAY_BE_MORE = "there may be more: {why}"
     READING = "reading the session"
@@ -129,7 +130,11 @@ class ConsumersScreen(QueueDetailScreen):
             return self.gone_text
         if self.found.consumers:
             return self.no_match_text("consumer")
-        return clean(self.found.why) or ConsumersText.NO_CONSUMER
+        if self.found.why:
+            return clean(self.found.why)
+        if queue.in_progress.value == 0:
+            return ConsumersText.NO_CONSUMER
+        return ConsumersText.NONE_KNOWN.render(count=queue.in_progress.text(formatting.count))
 
     def draw_headings(self, shown: ShownState, now: float) -> None:
         parts = [formatting.count_text(len(self.found.consumers), "consumer")] if self.found.consumers else []
