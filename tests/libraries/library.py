@@ -131,6 +131,10 @@ class Worker:
         """Let its jobs take no time from now on."""
         self.log.with_suffix(".wake").touch()
 
+    def slow_down(self) -> None:
+        """Let jobs that begin from now on take their time again."""
+        self.log.with_suffix(".wake").unlink()
+
     def stop(self) -> None:
         """Stop it cleanly (SIGTERM). Fails if it takes longer than 30 s or reports a failure."""
         self.process.send_signal(signal.SIGTERM)

@@ -42,8 +42,11 @@ def test_no_figure_is_wrong_without_a_mark_and_after_init_and_a_few_edits_all_ar
             push(MAILS, ["t1", "t2"], 86_400.0)
         push(INVOICES, ["i1", "i2", "i3"])
         is_honest(library, database)
-        with library.start(database, tmp_path, MAILS, seconds_per_job=0.25) as worker:
-            worker.wait(2, "completed")
+        with library.start(database, tmp_path, MAILS, seconds_per_job=3600.0) as worker:
+            worker.hurry()
+            worker.wait(6, "completed")
+            worker.slow_down()
+            push(MAILS, [f"n{number}" for number in range(4)])
             with worker.frozen():
                 is_honest(library, database)
                 configured = edited(library, database)
@@ -60,8 +63,11 @@ def test_figures_of_queues_of_the_catalogue_are_those_of_the_tables(
         push(MAILS, [f"m{number}" for number in range(6)], 0.0, 0)
         push(INVOICES, ["i1", "i2", "i3"], 0.0, 0)
         is_right(library, database, ())
-        with library.start(database, tmp_path, MAILS, seconds_per_job=0.25) as worker:
-            worker.wait(1, "completed")
+        with library.start(database, tmp_path, MAILS, seconds_per_job=3600.0) as worker:
+            worker.hurry()
+            worker.wait(6, "completed")
+            worker.slow_down()
+            push(MAILS, [f"n{number}" for number in range(4)], 0.0, 0)
             with worker.frozen():
                 is_right(library, database, ())
 
