@@ -239,7 +239,9 @@ class World:
         self._lock = threading.Lock()
         self._over = threading.Event()
         self.facts: dict[str, list[Fact]] = {made.layout.queue: [] for made in self.made}
-        self.times: list[float] = []
+        # Of each look: when it began and when it ended.
+        self.began: list[float] = []
+        self.ended: list[float] = []
         self.steps = 0
         self.failed: list[BaseException] = []
 
@@ -416,7 +418,8 @@ class World:
                                 taken + held[0],
                             )
                             self.facts[queue].append(fact)
-                        self.times.append(at)
+                        self.began.append(at)
+                        self.ended.append(self._clock(connection))
         except BaseException as problem:
             self.failed.append(problem)
 
@@ -476,7 +479,7 @@ def truth(url: str, *, seed: int, tables: int, seconds: float) -> Told:
         query(url, f"DROP ROLE {ROLE}")
     if world.failed:
         raise world.failed[0]
-    told.steps, told.looks, told.polls = world.steps, len(world.times), len(watched.views) + len(finding.views)
+    told.steps, told.looks, told.polls = world.steps, len(world.began), len(watched.views) + len(finding.views)
     return told
 
 
@@ -491,8 +494,8 @@ def _hold_against(view: View, world: World, told: Told, seen_since: dict[str, fl
     for name in seen:
         seen_since.setdefault(name, view.sampled_at)
     ended_at = view.sampled_at + view.server.client_ms / 1000
-    before, after = bisect_right(world.times, view.sampled_at) - 1, bisect_left(world.times, ended_at)
-    inside = before >= 0 and after < len(world.times)
+    before, after = bisect_right(world.ended, view.sampled_at) - 1, bisect_left(world.began, ended_at)
+    inside = before >= 0 and after < len(world.began)
     same = bisect_right(world.rights_changed, view.sampled_at - 1.0) == bisect_left(world.rights_changed, ended_at)
     if inside and same:
         told.lies += _unseen_waiters(view, world.waiting[before : after + 1])
