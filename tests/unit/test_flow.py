@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import accumulate
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,15 @@ from hypothesis import strategies as st
 
 from qmon.model.layout.layout import Layout, ObjectName, SharedTableQueue, StateColumn
 from qmon.model.rates.committed_rows import CommittedWork, Shares, committed_work, update_shares
-from qmon.model.rates.flow import ReadSkew, pops_in_transaction, ring_flow, ring_ready, steps_flow, table_flow
+from qmon.model.rates.flow import (
+    STEPS_LAG_S,
+    ReadSkew,
+    pops_in_transaction,
+    ring_flow,
+    ring_ready,
+    steps_flow,
+    table_flow,
+)
 from qmon.model.samples.group_samples import StepTotals
 from qmon.model.samples.polled_samples import CounterSample, RingSample
 from qmon.monitor.state.rates.table_flow_track import CommittedTrack
@@ -242,7 +251,30 @@ def test_a_push_between_two_reads_of_a_poll_is_no_pop_in_the_next_poll() -> None
 
 def test_messages_that_are_given_back_hide_pops_of_two_polls_only() -> None:
     skew = ReadSkew()
-    assert [skew.correct(popped) for popped in (-100.0, 4.0, 4.0, 4.0)] == [0, 0, 0, 4]
+    moved = ((0.0, -100.0), (4.0, 0.0), (4.0, 0.0), (4.0, 0.0))
+    assert [skew.correct(*steps_and_change, at) for at, steps_and_change in enumerate(moved)] == [0, 0, 0, 4]
+
+
+@given(
+    st.lists(st.floats(0.0, 12.0), max_size=60),
+    st.lists(st.sampled_from((0.2, 0.5, 0.7, 1.0, 3.0)), min_size=4, max_size=30),
+)
+def test_pushes_that_are_counted_late_are_no_pops(pushed_at: list[float], intervals: list[float]) -> None:
+    """As by time: a poll counts pushes up to ``STEPS_LAG_S`` before the earlier poll. Nothing is popped."""
+    skew, times = ReadSkew(), [0.0, *accumulate(intervals)]
+    waits = [sum(pushed <= at for pushed in pushed_at) for at in times]
+    steps = [0, *(sum(0.0 < pushed <= at - STEPS_LAG_S for pushed in pushed_at) for at in times[:-1])]
+    for number in range(1, len(times)):
+        flow = steps_flow(
+            StepTotals(pushed=steps[number - 1]),
+            StepTotals(pushed=steps[number]),
+            None,
+            (waits[number - 1], waits[number]),
+            skew=skew,
+            at=times[number],
+        )
+        assert flow is not None
+        assert flow.popped == 0.0
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,10 @@ from qmon.model.rates.committed_rows import CommittedWork
 from qmon.model.samples.group_samples import StepTotals
 from qmon.model.samples.polled_samples import RingSample
 
-# A push that was committed between two reads of one poll is complete two polls later at the latest.
+# Steps counted by time are read this many seconds late, because a step is committed later than its timestamp.
+STEPS_LAG_S: Final = 1.0
+# A step that was committed between two reads of one poll is counted two polls later at the latest, or once an earlier
+# poll is later than the step by ``STEPS_LAG_S``.
 _SKEW_POLLS: Final = 2
 
 
@@ -126,6 +129,7 @@ def steps_flow(
     *,
     pops_unknown: bool = False,
     skew: ReadSkew | None = None,
+    at: float = 0.0,
 ) -> Flow | None:
     """Return the messages moved, from recorded steps.
 
@@ -135,14 +139,15 @@ def steps_flow(
 
     ``waiting``: number of ready and scheduled messages, before and now. ``pops_unknown``: pops cannot be known for a
     reason that lasts, so that the result has only the pushed messages. ``skew``: corrects pops that are computed.
+    ``at``: time of this poll, server clock, seconds.
     """
     pushed, popped = _increase(before.pushed, now.pushed), _increase(before.popped, now.popped)
     completed, failed = _increase(before.completed, now.completed), _increase(before.failed, now.failed)
     if popped is None and completed is not None and in_progress_change is not None:
-        popped = (skew or ReadSkew()).correct(completed + (failed or 0.0) + in_progress_change)
+        popped = (skew or ReadSkew()).correct(completed + (failed or 0.0), in_progress_change, at)
     waited, waits = waiting
     if popped is None and now.completed is None and None not in (pushed, waited, waits):
-        popped = (skew or ReadSkew()).correct((pushed or 0.0) + (waited or 0) - (waits or 0))
+        popped = (skew or ReadSkew()).correct(pushed or 0.0, (waited or 0) - (waits or 0), at)
     if pushed is not None and pops_unknown:
         return Flow(pushed, None, None, None)
     if pushed is None or popped is None:
@@ -151,28 +156,33 @@ def steps_flow(
 
 
 class ReadSkew:
-    """Pops that are computed from steps and counts, which one poll reads one after the other.
+    """Pops that are computed from steps and counts. A poll reads the steps before the counts, or as of an earlier time.
 
-    A message that moves between the two reads is in one of them only. The pops of this poll then seem to be fewer than
-    none, and the next poll has as many too many.
+    A message that moves between these times is in the counts only. The pops of this poll then seem to be fewer than
+    none, and a later poll, which has its step, would have as many too many.
     """
 
     def __init__(self) -> None:
-        # Pops that later polls will have too many, for each poll, oldest first.
-        self._excess: deque[float] = deque(maxlen=_SKEW_POLLS)
+        # Of each poll, oldest first: its time (server clock, seconds) and the pops that later polls will have too many.
+        self._excess: deque[tuple[float, float]] = deque()
 
     def start_over(self) -> None:
         """Start over after a gap."""
         self._excess.clear()
 
-    def correct(self, popped: float) -> float:
-        """Return the pops of this poll without the excess of earlier polls."""
-        for at, excess in enumerate(self._excess):
-            less = min(max(0.0, popped), excess)
-            self._excess[at] -= less
-            popped -= less
-        self._excess.append(max(0.0, -popped))
-        return max(0.0, popped)
+    def correct(self, steps: float, change: float, at: float) -> float:
+        """Return the pops of the poll at ``at``: steps plus the change of a count, without the excess of earlier polls.
+
+        ``steps``: 0 or more. ``at``: server clock, seconds.
+        """
+        while len(self._excess) > _SKEW_POLLS and self._excess[-2][0] - self._excess[0][0] >= STEPS_LAG_S:
+            self._excess.popleft()
+        for number, (polled_at, excess) in enumerate(self._excess):
+            less = min(steps, excess)
+            self._excess[number] = polled_at, excess - less
+            steps -= less
+        self._excess.append((at, max(0.0, -steps - change)))
+        return max(0.0, steps + change)
 
 
 def _increase(before: int | None, now: int | None) -> float | None:

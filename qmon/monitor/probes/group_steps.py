@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from qmon.engines.base import Value
 from qmon.engines.sql.condition_sql import GroupNames
 from qmon.engines.sql.queries import Name
 from qmon.model.groups.conditions import ALWAYS
 from qmon.model.groups.group import Group, StepTable
+from qmon.model.rates.flow import STEPS_LAG_S
 from qmon.model.samples.group_samples import GroupLastSample, GroupStepsSample, StepTotals
 from qmon.monitor.probes.probe_statements import PART, ProbeStatement, Results, StatementCache
-
-# Steps counted by time are read this many seconds late, because a step is committed later than its timestamp.
-_LAG_S: Final = 1.0
 
 # A step and a queue.
 Key = tuple[str, str | None]
@@ -92,9 +89,8 @@ class StepCounts:
     def _statements_by_time(
         self, number: int, steps: StepTable, at: str, log: _StepProgress, queues: Sequence[str]
     ) -> list[ProbeStatement]:
-        log.until_s = (self._server_at or 0.0) - _LAG_S
-        if log.after_s is None:
-            log.after_s = log.until_s
+        log.until_s = (self._server_at or 0.0) - STEPS_LAG_S
+        after_s = log.until_s if log.after_s is None else log.after_s
         asked = []
         for step, condition in steps.steps:
             names: dict[str, Name] = {
@@ -106,8 +102,8 @@ class StepCounts:
             values: dict[str, Value] = {
                 "step": step,
                 "queues": self._statements.cache.engine.texts_value(queues),
-                "after_ms": round(log.after_s * 1000),
-                "until_ms": round(log.until_s * 1000),
+                "after_ms": round(after_s * 1000),
+                "until_ms": round(max(after_s, log.until_s) * 1000),
             }
             asked.append(self._statements.statement_for("group_steps_at", f"{number}:{step}", values, names))
         return asked
@@ -127,7 +123,8 @@ class StepCounts:
             elif rows is not None:
                 for row in rows:
                     log.totals[row.step, row.queue] = log.totals.get((row.step, row.queue), 0) + row.counted
-                log.after_s = log.until_s
+                # The messages that this first poll counts include those that were pushed shortly before it.
+                log.after_s = server_at if log.after_s is None else max(log.after_s, log.until_s)
         self._server_at = server_at
         return frozenset(met)
 

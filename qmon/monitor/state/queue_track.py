@@ -321,7 +321,7 @@ class QueueTrack:
         if samples.totals is not None and before.totals is not None:
             change, waiting = self._in_progress_change(samples), (before.waiting_count, samples.waiting_count)
             return steps_flow(
-                before.totals, samples.totals, change, waiting, pops_unknown=pops_unknown, skew=self._skew
+                before.totals, samples.totals, change, waiting, pops_unknown=pops_unknown, skew=self._skew, at=at
             )
         if samples.counters is None or before.counters is None or "rates" in samples.unknown or samples.elsewhere:
             return None
