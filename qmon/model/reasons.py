@@ -59,6 +59,9 @@ class Reason(Text):
     )
     DELETES_UNCLEAR = "rows are deleted, and the server cannot tell whether that pops or removes messages"
     UPDATES_UNCLEAR = "more messages left ready than updates show: consumers may finish a ready message in one step"
+    UPDATES_ARE_NO_POPS = (
+        "rows are updated, but fewer messages left ready: workers may report progress, or messages may be given back"
+    )
     COUNTERS_OFF = "track_counts is off on this server, so the server does not count pushed and popped rows"
     NOTHING_COUNTED = "the server has no counters for this table"
     NOTHING_COUNTED_SINCE = "the server has had no counters for this table for {age}"

@@ -138,9 +138,10 @@ KEPT: Final = (
 )
 
 
-def test_without_an_end_rows_are_in_progress_only_where_they_are_deleted_afterwards(database: str) -> None:
-    """Only the removal of a popped row shows that it is done."""
-    finding = the_only(database, KEPT)
+@pytest.mark.parametrize("column", ["", ", failed_at timestamptz"])
+def test_without_an_end_rows_are_in_progress_only_where_they_are_deleted_afterwards(database: str, column: str) -> None:
+    """Only the removal of a popped row shows that it is done. Dead messages are not all messages that ended."""
+    finding = the_only(database, (KEPT[0].removesuffix(")") + f"{column})", KEPT[1]))
     assert finding.missing == CandidateText.NO_END
     with watching(database, []) as watched:
         assert watched.view().queues == ()
@@ -221,13 +222,15 @@ def test_due_times_may_be_numbers(database: str, per_s: int, times: str, *, stat
             f"CREATE TABLE job_queue (id bigserial PRIMARY KEY, {column} run_at bigint NOT NULL, body text)",
             f"INSERT INTO job_queue (run_at) SELECT {EPOCH.format(per_s, -9 * per_s)} FROM generate_series(1, 5)",
             f"INSERT INTO job_queue (run_at) SELECT {EPOCH.format(per_s, 3600 * per_s)} FROM generate_series(1, 3)",
+            "INSERT INTO job_queue (run_at) VALUES (0)",  # due at once
         ),
     )
     assert finding.written is not None
     assert finding.written["times"] == times
     with watching(database, []) as watched:
         queue = watched.view().queues[0]
-    assert (queue.ready.value, queue.scheduled.value) == (5, 3)
+    assert (queue.ready.value, queue.scheduled.value) == (6, 3)
+    assert (queue.oldest.value or 0.0) < 86_400, "0 is no time in 1970"
 
 
 @pytest.mark.parametrize("column", ["run_at bigint DEFAULT 7", "delay interval DEFAULT '1 h'"])

@@ -61,6 +61,10 @@ WORDINGS: Final[Wordings] = {
         "rows move without the table's counters: sessions report late, or have turned track_counts off",
     ),
     Reason.DELETES_UNCLEAR: ({}, "rows are deleted, and the server cannot tell whether that pops or removes messages"),
+    Reason.UPDATES_ARE_NO_POPS: (
+        {},
+        "rows are updated, but fewer messages left ready: workers may report progress, or messages may be given back",
+    ),
     Reason.UPDATES_UNCLEAR: (
         {},
         "more messages left ready than updates show: consumers may finish a ready message in one step",

@@ -84,8 +84,9 @@ FOLDER_KINDS: Final[Mapping[str, str]] = {
 # Every installed design needs the files in this folder in addition to its own files.
 SWITCH_FOLDER: Final = "switch"
 
-# A time outside this range means "never": infinite times, MinValue and MaxValue of .NET, the first day of datetime.
-_FIRST_MOMENT: Final = "1901-01-01T00:00:00"
+# A time outside this range means "never": infinite times, MinValue and MaxValue of .NET, the first day of datetime, and
+# the number 0 as seconds since 1970.
+_FIRST_MOMENT: Final = "1970-01-02T00:00:00"
 _LAST_MOMENT: Final = "9998-01-01T00:00:00"
 _SAME_AS: Final = re.compile(r"-- same as ([A-Za-z0-9_]+/[A-Za-z0-9_.]+\.sql)\n?")
 _FILE_NAME: Final = re.compile(r"([A-Za-z0-9_]+?)(?:\.since_([1-9][0-9]*))?\.sql")

@@ -356,9 +356,9 @@ def existing_values(catalog: Catalog, details: TableDetails, column: str) -> tup
 def unit_of_times(catalog: Catalog, details: TableDetails, column: str) -> str | None:
     """Return the unit of times in a column of numbers: a key of ``NUMBER_ZONES``. ``None``: the rows do not show it.
 
-    All values must be times between 2000 and 2100 in this unit.
+    All values must be times between 2000 and 2100 in this unit. 0 means that there is no time.
     """
-    values = existing_values(catalog, details, column)
+    values = [value for value in existing_values(catalog, details, column) if value != "0"]
     if not values or not all(map(_is_whole, values)):
         return None
     fitting = (

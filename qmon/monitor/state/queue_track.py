@@ -56,6 +56,9 @@ RATES_FOLLOW: Final = frozenset(
     {Reason.RATES_FOLLOW, Reason.COUNTERS_BROKEN, Reason.OWN_OPERATION, Reason.COUNTERS_RESET}
 )
 
+# Reasons why the number of updates gives wrong pops and completions.
+_UPDATES_MISREAD: Final = frozenset({Reason.UPDATES_UNCLEAR, Reason.UPDATES_ARE_NO_POPS})
+
 
 class QueueTrack:
     """The data from earlier polls that the figures of one queue need. Not thread-safe.
@@ -428,7 +431,7 @@ class QueueTrack:
         pop = _pop_rate(samples, rates, partial(rate, doubt=no_pop))
         if samples.elsewhere:
             push, pop = (mark_age("rates", each or missing) for each in (self._by_ids.push_rate, self._by_ids.pop_rate))
-        uncounted = not {still, Reason.DELETES_UNCLEAR, Reason.UPDATES_UNCLEAR}.isdisjoint((push.reason, pop.reason))
+        uncounted = not {still, Reason.DELETES_UNCLEAR, *_UPDATES_MISREAD}.isdisjoint((push.reason, pop.reason))
         plotted = not (push.old or uncounted)
         more = {
             name: make_figure(name, partial(make, samples, at)) for name, make in sample_figures.FROM_SAMPLES.items()
@@ -620,7 +623,7 @@ def _why_nothing_counted(seconds: float) -> str:
 
 def _is_doubtful(moved: float, doubt: Reason) -> bool:
     """Return whether the doubt concerns this number. Most doubts say that work is not counted: only 0 may be wrong."""
-    return moved == 0 or doubt is Reason.UPDATES_UNCLEAR
+    return (moved == 0) != (doubt is Reason.UPDATES_ARE_NO_POPS) or doubt is Reason.UPDATES_UNCLEAR
 
 
 def _moved_messages(flow: Flow | None, *doubts: Reason | None) -> MovedMessages | None:

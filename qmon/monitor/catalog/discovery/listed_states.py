@@ -74,7 +74,7 @@ class _Mark:
 
 
 def states_by_marks(details: TableDetails, layout: Layout) -> tuple[Toml, str, bool] | None:
-    """Return the queue in the form of ``qmon.toml``, the evidence for its states, and whether a column marks the end.
+    """Return the queue in the form of ``qmon.toml``, the evidence for its states, and whether a column marks done ones.
 
     The table has no state column with more than two values. Times or booleans show that a message was popped, or that
     it ended: that it is done or dead. Such a time must be nullable, because it is NULL until then. Returns ``None`` if
@@ -104,7 +104,7 @@ def states_by_marks(details: TableDetails, layout: Layout) -> tuple[Toml, str, b
     return (
         _queue_entry(details, layout, states, may_be_overdue=started is not None),
         StateListText.TIMES_AND_FLAGS.render(columns=told),
-        bool(ended),
+        any(mark.kind == "done" for mark in ended),
     )
 
 

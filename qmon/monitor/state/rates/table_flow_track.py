@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from qmon.model.layout.layout import Layout, LayoutSource
@@ -58,7 +59,9 @@ class TableFlowTrack:
 
     def why_unclear(self, at: float) -> Reason | None:
         """Return why rates of pops and completions may be wrong, even if they are not 0; ``None`` if they are right."""
-        return Reason.UPDATES_UNCLEAR if self._balance.has_uncounted_pops(at) else None
+        if self._balance.has_uncounted_pops(at):
+            return Reason.UPDATES_UNCLEAR
+        return Reason.UPDATES_ARE_NO_POPS if self._balance.has_other_updates(at) else None
 
     def why_no_pop(self, at: float, moved_s: float | None, within_s: float = RECENT_S) -> Reason | None:
         """Return why a pop rate of 0 may be wrong; see ``InProgressLag.why_no_pop``."""
@@ -113,17 +116,27 @@ _MIN_UNCOUNTED_POPS: Final = 5.0
 _UNCOUNTED_SHARE: Final = 0.25
 
 
+@dataclass(frozen=True, slots=True)
+class _Balance:
+    """The messages of one poll, at ``at`` (server clock, seconds). ``inserted_less_growth``: left or were deleted."""
+
+    at: float
+    left: float
+    inserted_less_growth: float
+    popped: float
+
+
 class ReadyBalance:
     """The pops of one queue with states, counted in two ways.
 
     ``table_flow`` assumes that every update is a pop or the end of a pop. If a consumer finishes a ready message with a
-    single update, that update counts as half a pop. The number of ready messages reveals this error, because more
-    messages leave than are popped.
+    single update, that update counts as half a pop. If a worker reports its progress, each report counts as half a pop.
+    The number of ready messages reveals both errors: more messages leave than are popped, or fewer.
     """
 
     def __init__(self) -> None:
-        # Per poll: server clock (s), messages that left ready, counted pops.
-        self._polls: deque[tuple[float, float, float]] = deque()
+        self._polls: deque[_Balance] = deque()
+        self._layout: Layout | None = None
 
     def start_over(self) -> None:
         """Start over after a gap or a counter reset."""
@@ -137,22 +150,45 @@ class ReadyBalance:
         After a poll without exact figures, earlier polls are forgotten.
         """
         then, now, layout = ready_rows(before), ready_rows(samples), samples.layout
+        self._layout = layout if moves_of_state(work, layout) is not None else None
         # A message that becomes due is ready, although no row has changed.
         has_due_times = layout.due_at is not None or (layout.part is not None and "scheduled" in layout.part.kinds)
-        exact = work.exact and not has_due_times and moves_of_state(work, layout) is not None
+        exact = work.exact and not has_due_times and self._layout is not None
         if then is None or now is None or flow.popped is None or not exact:
             self._polls.clear()
             return
         # Deleted rows may have been ready. Messages given back are ready again, so they reduce the number that left.
-        self._polls.append((at, work.inserted - (now - then) - work.deleted, flow.popped))
+        less = work.inserted - (now - then)
+        self._polls.append(_Balance(at, less - work.deleted, less, flow.popped))
+        while at - self._polls[0].at > RECENT_S + _LAG_S:
+            self._polls.popleft()
 
     def has_uncounted_pops(self, at: float) -> bool:
         """Return whether more messages have left ``ready`` in the last seconds than were popped or deleted."""
-        while self._polls and at - self._polls[0][0] > RECENT_S:
-            self._polls.popleft()
-        left = sum(left for polled_at, left, _ in self._polls if at - polled_at >= _REPORTED_S)
-        popped = sum(popped for _, _, popped in self._polls)
+        recent = [poll for poll in self._polls if at - poll.at <= RECENT_S]
+        left = sum(poll.left for poll in recent if at - poll.at >= _REPORTED_S)
+        popped = sum(poll.popped for poll in recent)
         return left > popped * (1 + _UNCOUNTED_SHARE) + _MIN_UNCOUNTED_POPS
+
+    def has_other_updates(self, at: float) -> bool:
+        """Return whether updates of the last seconds may be neither pops nor ends of pops.
+
+        They are, if fewer messages have left ``ready`` than were popped. If the layout has a column that workers update
+        while they work, all updates may be, until the number of ready messages has confirmed the pops.
+        """
+        if self._layout is None or self._layout.source is LayoutSource.REGISTRY:
+            return False
+        reports = self._layout.owner is not None and self._layout.owner.kind in ("heartbeat", "lease")
+        polls = self._polls
+        if not polls or at - polls[0].at < 2 * _REPORTED_S:
+            return reports
+        popped = sum(
+            poll.popped
+            for poll in polls
+            if _REPORTED_S <= at - poll.at <= RECENT_S and poll.at - polls[0].at >= _REPORTED_S
+        )
+        left = max(0.0, sum(poll.inserted_less_growth for poll in polls))
+        return popped > left * (1 + _UNCOUNTED_SHARE) + (1.0 if reports else _MIN_UNCOUNTED_POPS)
 
 
 # A session reports its counters within a second while it works. From PostgreSQL 15 on, it reports its last work 10 s
