@@ -38,7 +38,8 @@ pytestmark = pytest.mark.timeout(1200)  # half a minute if Spark has a processor
 def test_recordings_equal_plain_python(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Restarts, copies, an hour without data, two recorders at once, a clock set back, damage, a late segment.
 
-    In two runs: segments that arrive in between belong to finished days. Their hours are joined, as many would be.
+    In two runs: segments that arrive in between belong to finished days. Their days are computed in pieces, as large
+    days would be.
     """
     root = tmp_path / "recordings"
     first = Watched(root, "shop", "aaaaaaaaaaaa", "Europe/Berlin")
@@ -63,7 +64,7 @@ def test_recordings_equal_plain_python(spark: SparkSession, tmp_path: Path, monk
     segment.with_name("strange.jsonl.zst").write_bytes(strange_lines(START))
     segment.with_name("empty.jsonl.zst").touch()
     segment.with_name("_open.jsonl.zst").write_bytes(b"still written")
-    monkeypatch.setattr("qmon.pipeline.ingest.batch.MAX_LISTED_FILES", 0)
+    monkeypatch.setattr("qmon.pipeline.ingest.derived_rows.PIECE_ROWS", 1000)
     lake = run(spark, root, tmp_path / "lake")
 
     expected = [row for each in (first, again, second, late, odd) for row in rows(each.written)]

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from qmon.pipeline.rollup.minute_sums import HOUR_S, LONGEST_FLOW_S
+from qmon.pipeline.rollup.row_groups import Flags
 
 # These columns identify a line, even if the line is in several files.
 LINE_KEY: Final = ("target", "recorder", "sequence")
@@ -42,10 +44,18 @@ class AffectedHour:
 
 @dataclass(frozen=True, slots=True)
 class PollSurvey:
-    """The hours that a batch affects, and whether all its polls are different from each other and from the lake's."""
+    """The hours that a batch affects.
+
+    ``is_new``: true for each poll that is not in the lake and not earlier in the batch.
+    """
 
     hours: dict[Hour, AffectedHour]
-    is_unique: bool
+    is_new: Flags
+
+    @property
+    def is_unique(self) -> bool:
+        """True if no poll is a duplicate."""
+        return bool(self.is_new.all())
 
 
 def survey_polls(polls: pa.Table, known: pa.Table) -> PollSurvey:
@@ -60,8 +70,11 @@ def survey_polls(polls: pa.Table, known: pa.Table) -> PollSurvey:
         if (found := hours.get((target, hour))) is not None:
             found.is_new = False
             found.recorders.add(tuple(origin))
-    keys = pa.concat_tables([polls.select(LINE_KEY), known.select(LINE_KEY)])
-    return PollSurvey(dict(hours), _distinct_rows(keys, LINE_KEY).num_rows == keys.num_rows)
+    keys = pa.concat_tables([known.select(LINE_KEY), polls.select(LINE_KEY)])
+    numbered = keys.append_column("row", pa.array(np.arange(keys.num_rows)))
+    is_first = np.zeros(keys.num_rows, np.bool_)
+    is_first[numbered.group_by(list(LINE_KEY)).aggregate([("row", "min")])["row_min"].to_numpy()] = True
+    return PollSurvey(dict(hours), is_first[known.num_rows :])
 
 
 def _watched_hours(polls: pa.Table) -> set[tuple[Any, ...]]:

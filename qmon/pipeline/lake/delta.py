@@ -31,6 +31,8 @@ from pyspark.sql.types import StructType
 
 from qmon.errors import QmonError
 from qmon.files import make_folder
+from qmon.pipeline.lake.partition_writer import PartitionWriter
+from qmon.pipeline.lake.schema import file_schema
 from qmon.pipeline.pipeline_texts import LakeText
 from qmon.recording.figure_rows.row_schema import PARTITIONS
 
@@ -83,6 +85,20 @@ class Files:
     partitions: tuple[Mapping[str, str | None], ...] = ()
     row_counts: tuple[int, ...] = ()
 
+    @property
+    def rows(self) -> int:
+        """The total number of rows."""
+        return sum(self.row_counts)
+
+    def __add__(self, other: Files) -> Files:
+        """Return the files of both."""
+        return Files(
+            self.paths + other.paths,
+            self.sizes + other.sizes,
+            self.partitions + other.partitions,
+            self.row_counts + other.row_counts,
+        )
+
     def select(self, places: Sequence[int]) -> Files:
         """Return the files at these places, counted from 0."""
         return Files(
@@ -99,6 +115,16 @@ class WrittenFiles:
 
     adds: tuple[AddAction, ...] = ()
     rows: int = 0
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The relative paths of the files."""
+        return tuple(add.path for add in self.adds)
+
+    def select(self, within: ReadFilter) -> WrittenFiles:
+        """Return the files that may contain rows of ``within``."""
+        adds = tuple(add for add in self.adds if _may_contain(add, within))
+        return WrittenFiles(adds, sum(json.loads(add.stats)["numRecords"] for add in adds))
 
     def read_filter(self, over: str = "") -> ReadFilter:
         """Return the part of a table with the same partitions, targets and times (in ``over``) as these files."""
@@ -168,25 +194,7 @@ class TableLog:
 
     def files_in(self, version: DeltaTable | None, within: ReadFilter = ReadFilter()) -> Files:
         """Return the files of a version that may contain rows of ``within``."""
-        if version is None or (within.dates is not None and not within.dates):
-            return Files()
-        adds = pa.table(version.get_add_actions(flatten=True))
-        if not adds.num_rows:
-            return Files()
-        adds = adds.filter(_matching_files(adds, within))
-        partitions = [
-            {
-                "date": None if row["partition.date"] is None else str(row["partition.date"]),
-                "bucket": None if row["partition.bucket"] is None else str(row["partition.bucket"]),
-            }
-            for row in adds.select(["partition.date", "partition.bucket"]).to_pylist()
-        ]
-        return Files(
-            tuple(adds["path"].to_pylist()),
-            tuple(adds["size_bytes"].to_pylist()),
-            tuple(partitions),
-            tuple(adds["num_records"].to_pylist()),
-        )
+        return select_files(list_files(version), within)
 
     def _make_folder(self) -> None:
         """Create a local folder that only the user may access, because a lake may contain payloads."""
@@ -289,18 +297,40 @@ class TableLog:
                     return found
         return {}
 
-    def read_columns(self, paths: Sequence[str], names: Sequence[str]) -> pa.Table:
-        """Return columns of files below the table's path. A name with a dot is a field of a column."""
-        if not paths:  # there may be no table yet
-            return to_arrow_schema(self.schema).empty_table().select(list({name.split(".")[0]: 0 for name in names}))
+    def read_columns(
+        self, paths: Sequence[str], names: Sequence[str] | None = None, where: pc.Expression | None = None
+    ) -> pa.Table:
+        """Return columns of files below the table's path, without Spark. Columns that a file does not have are null.
+
+        Args:
+            paths: the files, relative to the table's path.
+            names: columns; a name with a dot is a field of a column. Default: all columns except partition columns.
+            where: condition on the rows.
+        """
+        kind = file_schema(self.schema)
+        wanted = list(kind.names) if names is None else list(names)
+        columns = list(dict.fromkeys(name.split(".")[0] for name in wanted))
+        whole = set(columns).intersection(wanted)
         place, parts = self.file_system(), list[pa.Table]()
         for path in paths:
             with place.open_input_file(path) as content:
-                parts.append(pq.ParquetFile(content).read(columns=list(names)))
+                file = pq.ParquetFile(content)
+                for group in range(file.num_row_groups):
+                    rows = _with_types(file.read_row_group(group, wanted), kind, columns, whole)
+                    parts.append(rows if where is None else rows.filter(where))
+        if not parts:  # there may be no table yet
+            return kind.empty_table().select(columns)
         return pa.concat_tables(parts)
 
-    def file_system(self) -> pa.fs.PyFileSystem:
+    def write_partitions(self, stamp: str) -> PartitionWriter:
+        """Return a writer of files in the folder ``stamp``, without Spark."""
+        self._make_folder()
+        return PartitionWriter(self.file_system(), stamp)
+
+    def file_system(self) -> pa.fs.FileSystem:
         """Return the files below the table's path."""
+        if self.root.startswith("file:"):
+            return pa.fs.SubTreeFileSystem(self.uri, pa.fs.LocalFileSystem())
         return pa.fs.PyFileSystem(DeltaStorageHandler(self.uri, dict(self.options)))
 
 
@@ -346,6 +376,31 @@ def newest_batch(version: DeltaTable | None, app: str = APPLICATION) -> int | No
     return None if version is None else version.transaction_version(app)
 
 
+def list_files(version: DeltaTable | None) -> pa.Table:
+    """Return the files of a version with their partitions and statistics, for ``select_files``."""
+    return pa.table({}) if version is None else pa.table(version.get_add_actions(flatten=True))
+
+
+def select_files(adds: pa.Table, within: ReadFilter) -> Files:
+    """Return the files that may contain rows of ``within``. ``adds``: from ``list_files``."""
+    if not adds.num_rows or (within.dates is not None and not within.dates):
+        return Files()
+    adds = adds.filter(_matching_files(adds, within))
+    partitions = [
+        {
+            "date": None if row["partition.date"] is None else str(row["partition.date"]),
+            "bucket": None if row["partition.bucket"] is None else str(row["partition.bucket"]),
+        }
+        for row in adds.select(["partition.date", "partition.bucket"]).to_pylist()
+    ]
+    return Files(
+        tuple(adds["path"].to_pylist()),
+        tuple(adds["size_bytes"].to_pylist()),
+        tuple(partitions),
+        tuple(adds["num_records"].to_pylist()),
+    )
+
+
 def frame_from_rows(session: SparkSession, rows: Sequence[Mapping[str, Any]], schema: StructType) -> DataFrame:
     """Create a frame from local rows without a Spark job or Python worker.
 
@@ -379,6 +434,32 @@ def _matching_files(adds: pa.Table, within: ReadFilter) -> pa.ChunkedArray:
             apart = pc.or_(pc.less(adds[f"max.{name}"], low), pc.greater(adds[f"min.{name}"], high))
             keep = pc.and_(keep, pc.invert(pc.fill_null(apart, False)))
     return keep
+
+
+def _may_contain(add: AddAction, within: ReadFilter) -> bool:
+    """Return whether a file may contain rows of ``within``, by partition and, if known, by minimum and maximum."""
+    date, bucket = (add.partition_values.get(name) for name in PARTITIONS)
+    if within.dates is not None and date not in {str(each) for each in within.dates}:
+        return False
+    if within.buckets is not None and bucket not in {str(each) for each in within.buckets}:
+        return False
+    stats = json.loads(add.stats)
+    least, most = stats["minValues"], stats["maxValues"]
+    bounds: list[tuple[str, Any, Any]] = [(within.over, within.low, within.high)]
+    if within.targets:
+        bounds.append(("target", min(within.targets), max(within.targets)))
+    return all(name not in least or (least[name] <= high and most[name] >= low) for name, low, high in bounds)
+
+
+def _with_types(rows: pa.Table, kind: pa.Schema, columns: Sequence[str], whole: Collection[str]) -> pa.Table:
+    """Return these columns, with the types of ``kind`` for ``whole`` columns. delta-rs may use other types of text."""
+    for name in columns:
+        if name not in rows.column_names:
+            rows = rows.append_column(kind.field(name), pa.nulls(rows.num_rows, kind.field(name).type))
+    for number, name in enumerate(rows.column_names):
+        if name in whole and rows.schema.field(number).type != kind.field(name).type:
+            rows = rows.set_column(number, kind.field(name), rows[name].cast(kind.field(name).type))
+    return rows.select(columns)
 
 
 def _footer_statistics(footer: pq.FileMetaData) -> dict[str, Any]:

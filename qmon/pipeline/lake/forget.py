@@ -30,6 +30,7 @@ from qmon.pipeline.lake.delta import (
     newest_batch,
 )
 from qmon.pipeline.lake.lake import find_newest_batch, table_logs
+from qmon.pipeline.lake.partition_writer import open_output
 from qmon.pipeline.lake.schema import BATCH
 from qmon.pipeline.pipeline_texts import LakeText
 from qmon.recording.figure_rows.row_schema import bucket_for
@@ -197,7 +198,7 @@ def _count_rows_of(table: TableLog, path: str, targets: Sequence[str]) -> int:
 def _copy_other_rows(table: TableLog, path: str, new_path: str, targets: Sequence[str]) -> None:
     """Write the rows of other targets to a new file of the table."""
     place = table.file_system()
-    with place.open_input_file(path) as content, place.open_output_stream(new_path) as output:
+    with place.open_input_file(path) as content, open_output(place, new_path) as output:
         file = pq.ParquetFile(content)
         with pq.ParquetWriter(output, file.schema_arrow) as writer:
             for batch in file.iter_batches():

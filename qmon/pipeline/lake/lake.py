@@ -11,11 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+import pyarrow as pa
 from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
 from qmon.files import resolve_user_path
-from qmon.pipeline.lake.delta import Files, LakeTable, ReadFilter, TableLog, newest_batch
+from qmon.pipeline.lake.delta import Files, LakeTable, ReadFilter, TableLog, list_files, newest_batch, select_files
 from qmon.pipeline.lake.schema import BATCH, TABLES
 from qmon.pipeline.lake.storage import Storage
 
@@ -80,6 +81,7 @@ class LakeView:
     lake: Lake
     batch: int
     _versions: dict[str, DeltaTable | None] = field(default_factory=dict)
+    _files: dict[str, pa.Table] = field(default_factory=dict)
 
     def version(self, name: str) -> DeltaTable | None:
         """Return the version of a table, or ``None`` if the table does not exist."""
@@ -89,7 +91,9 @@ class LakeView:
 
     def files(self, name: str, within: ReadFilter = NO_FILTER) -> Files:
         """Return the files of a table that may contain rows of ``within``."""
-        return self.lake.table(name).files_in(self.version(name), within)
+        if name not in self._files:
+            self._files[name] = list_files(self.version(name))
+        return select_files(self._files[name], within)
 
     def read(self, name: str, within: ReadFilter = NO_FILTER) -> DataFrame:
         """Return the rows of the files that may contain rows of ``within``."""

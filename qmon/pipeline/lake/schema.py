@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 import pyarrow as pa
-from pyspark.sql.pandas.types import from_arrow_schema, from_arrow_type
+from pyspark.sql.pandas.types import from_arrow_schema, from_arrow_type, to_arrow_schema
 from pyspark.sql.types import (
     ArrayType,
     DataType,
@@ -102,9 +102,6 @@ _TAILS: Final[dict[str, DataType]] = {
     **{f"{name}_{p}": _D for name in PERCENTILE_FIGURES for p in PERCENTILES},
 }
 
-# The columns of `ROLLUPS` that are not sums, for one queue and period.
-HISTOGRAMS: Final = _struct(target=_S, queue=_S, start_at=_D, **_TAILS)
-
 # One row per queue and hour (or day): the sums of its minutes, and how long each value lasted.
 #
 # `ready_ms`, `oldest_ms`: value → milliseconds. Values are rounded to seven significant binary digits, with an error of
@@ -118,7 +115,8 @@ ROLLUPS: Final = _struct(
     **_PLACE,
 )
 
-# The rows of a running batch: those of the kinds in `qmon.recording.figure_rows.row_schema`, and of the kind `minute`.
+# The rows of a running batch: those of the kinds in `qmon.recording.figure_rows.row_schema`, of the kind `minute`, and
+# of the kind `trouble` (samples with a warning or worse).
 STAGED: Final = StructType([*from_arrow_schema(row_schema.ROWS).fields, *_struct(minute=MINUTE_SUMS).fields])
 
 # One row per queue, hour (`start_at`), verdict and run of trouble. Incidents are computed from these rows.
@@ -181,3 +179,8 @@ TABLES: Final = {
 
 # The tables that a batch of segments writes, in commit order, after `segments`.
 BATCH: Final = ("polls", "bad", "operations", "minutes", "hours", "days", "runs", "samples")
+
+
+def file_schema(table: StructType) -> pa.Schema:
+    """Return the columns of the files of a table. The partition columns are only in the paths of the files."""
+    return pa.schema([each for each in to_arrow_schema(table) if each.name not in row_schema.PARTITIONS])

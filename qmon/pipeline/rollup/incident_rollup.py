@@ -1,4 +1,4 @@
-"""Converts verdicts to incidents. Runs of trouble of one queue that are at most two minutes apart are one incident.
+"""Joins runs of trouble to incidents. Runs of one queue that are at most two minutes apart are one incident.
 
 Runs are stored per hour, one row per run and verdict. Runs of consecutive hours are joined by the same rule, because
 neighbouring samples of a run are at most two minutes apart. So an incident that continues after midnight is one
@@ -7,38 +7,10 @@ incident.
 
 from __future__ import annotations
 
-from typing import Final
-
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from qmon.pipeline.rollup.minute_sums import HOUR_S
-from qmon.pipeline.rollup.rollups import period_start
 from qmon.recording.history.incidents import JOIN_WITHIN_S
-
-_HOUR: Final = ("target", "date", "bucket", "queue", "start_at")
-
-# The lowest severity that counts as trouble: warning.
-TROUBLE_SEVERITY: Final = 2
-
-
-def runs_from_samples(samples: DataFrame) -> DataFrame:
-    """Return one row per run of trouble and verdict, from unique samples of any recorders."""
-    bad = samples.where(F.col("severity") >= TROUBLE_SEVERITY).select(
-        *_HOUR[:-1],
-        period_start(F.col("sampled_at"), HOUR_S).alias("start_at"),
-        F.col("verdict").alias("code"),
-        "severity",
-        F.col("sampled_at").alias("first_at"),
-        F.col("sampled_at").alias("last_at"),
-        F.least(F.coalesce("since_at", "sampled_at"), "sampled_at").alias("since_at"),
-        F.lit(1).cast("long").alias("samples"),
-        "proof",
-        F.col("sampled_at").alias("proof_at"),
-        F.col("ready").alias("peak_ready"),
-        F.when(F.col("ready").isNotNull(), F.col("sampled_at")).alias("peak_at"),
-    )
-    return _merge_by_verdict(_number_runs(bad, *_HOUR), *_HOUR)
 
 
 def incidents_from_runs(runs: DataFrame) -> DataFrame:

@@ -7,15 +7,14 @@ at the borders of minutes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from qmon.pipeline.lake.schema import MINUTE_SUMS, PERCENTILE_FIGURES
+from qmon.pipeline.rollup.row_groups import Flags, Numbers, Places, RowGroups, encode_rows, nullable, numbers
 from qmon.recording.history.buckets import LONGEST_SPAN_S
 
 MINUTE_S: Final = 60
@@ -41,12 +40,6 @@ _SCHEMA: Final = to_arrow_schema(MINUTE_SUMS)
 _SPLIT: Final = float(2**46 + 1)
 _LARGEST: Final = 1e290
 
-_LARGEST_CODE: Final = 2**62
-
-Numbers = npt.NDArray[np.float64]
-Places = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
-
 
 def add_up_minutes(samples: pa.Table, map_s: int) -> pa.RecordBatch:
     """Return the sums of samples for each minute (``schema.MINUTE_SUMS``): one row per queue, recorder and minute.
@@ -62,12 +55,6 @@ def add_up_minutes(samples: pa.Table, map_s: int) -> pa.RecordBatch:
         return pa.record_batch([pa.nulls(0, each.type) for each in _SCHEMA], schema=_SCHEMA)
     with np.errstate(over="ignore", invalid="ignore"):  # a recording may contain any numbers
         return _Pieces(samples).add_up(map_s)
-
-
-def add_up_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the sums of samples for each batch, with maps of minutes. This is a function for ``mapInArrow``."""
-    for batch in batches:
-        yield add_up_minutes(pa.Table.from_batches([batch]), MINUTE_S)
 
 
 def round_values(values: Numbers) -> Numbers:
@@ -90,7 +77,7 @@ class _Pieces:
 
     def __init__(self, samples: pa.Table) -> None:
         self._samples = samples
-        number = {name: _numbers(samples, name) for name in _NUMBERS}
+        number = {name: numbers(samples, name) for name in _NUMBERS}
         at, poll_s, span_s = (number[name] for name in ("sampled_at", "poll_s", "span_s"))
         whole_s = np.where((poll_s > 0) & (poll_s <= LONGEST_SPAN_S), poll_s, 0.0)
         flowing = (span_s > 0) & ~np.isnan(number["pushed"]) & ~np.isnan(number["popped"])
@@ -102,11 +89,10 @@ class _Pieces:
 
         sample = np.repeat(np.arange(len(at)), back + 1)
         earlier = np.arange(len(sample)) - np.repeat(np.cumsum(back + 1) - (back + 1), back + 1)
-        key, minute = _encode_keys(samples)[sample], minute[sample] - earlier
-        order = np.lexsort((at[sample], minute, key))
+        key, minute = encode_rows(samples, _KEY)[sample], minute[sample] - earlier
+        self._groups = RowGroups((key, minute), (at[sample],))
+        order = self._groups.order
         self._sample, earlier, self._key, self._minute = sample[order], earlier[order], key[order], minute[order]
-        new = (np.diff(self._key) != 0) | (np.diff(self._minute) != 0)
-        self._starts = np.concatenate(([0], np.flatnonzero(new) + 1))
         self._number = {name: values[self._sample] for name, values in number.items()}
 
         offset, flow_s = offset[self._sample], flow_s[self._sample]
@@ -119,26 +105,26 @@ class _Pieces:
 
     def add_up(self, map_s: int) -> pa.RecordBatch:
         """Return the rows. The arguments are those of ``add_up_minutes``."""
-        texts = self._samples.select(_KEY).take(pa.array(self._sample[self._starts]))
+        texts = self._samples.select(_KEY).take(pa.array(self._sample[self._groups.starts]))
         found: dict[str, Any] = {name: texts[name].combine_chunks() for name in _KEY}
         found |= {
-            "start_at": self._minute[self._starts] * float(MINUTE_S),
-            "samples": self._sum(self._ends.astype(np.int64)),
-            "seconds": self._sum(self._watched),
-            "flow_s": self._sum(self._flow),
+            "start_at": self._minute[self._groups.starts] * float(MINUTE_S),
+            "samples": self._groups.add_up(self._ends.astype(np.int64)),
+            "seconds": self._groups.add_up(self._watched),
+            "flow_s": self._groups.add_up(self._flow),
         }
         for name in MOVED:
             values = self._number[name]
-            found[name] = self._sum_known(values * self._flow_share, (self._flow > 0) & ~np.isnan(values))
+            found[name] = self._groups.add_up_known(values * self._flow_share, (self._flow > 0) & ~np.isnan(values))
         for name, column in KNOWN.items():
             values, known = self._number[column], self._is_counted(column)
-            found[f"{name}_s"] = self._sum_known(values * self._watched, known)
-            found[f"{name}_known_s"] = self._sum_known(self._watched, known)
-            found[f"{name}_max"] = self._greatest(values, known & (self._watched > 0))
+            found[f"{name}_s"] = self._groups.add_up_known(values * self._watched, known)
+            found[f"{name}_known_s"] = self._groups.add_up_known(self._watched, known)
+            found[f"{name}_max"] = self._groups.maximum(values, known & (self._watched > 0))
         for name, column in LAST.items():
-            place = self._last_place(self._ends & ~np.isnan(self._number[column]))
-            found[name] = _nullable(self._number[column][place], place < 0)
-            found[f"{name}_at"] = _nullable(self._number["sampled_at"][place], place < 0)
+            place = self._groups.last_place(self._ends & ~np.isnan(self._number[column]))
+            found[name] = nullable(self._number[column][place], place < 0)
+            found[f"{name}_at"] = nullable(self._number["sampled_at"][place], place < 0)
         row = self._map_rows(map_s)
         found |= {f"{name}_ms": self._durations(KNOWN[name], row) for name in PERCENTILE_FIGURES}
         return pa.record_batch([pa.array(found[each.name], each.type) for each in _SCHEMA], schema=_SCHEMA)
@@ -148,29 +134,13 @@ class _Pieces:
         known: Flags = ~np.isnan(self._number[column]) & (self._ends | (self._watched > 0))
         return known
 
-    def _sum(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        found: npt.NDArray[Any] = np.add.reduceat(values, self._starts)
-        return found
-
-    def _sum_known(self, values: Numbers, known: Flags) -> pa.Array:
-        return _nullable(self._sum(np.where(known, values, 0.0)), self._sum(known.astype(np.int64)) == 0)
-
-    def _greatest(self, values: Numbers, known: Flags) -> pa.Array:
-        found = np.maximum.reduceat(np.where(known, values, -np.inf), self._starts)
-        return _nullable(found, self._sum(known.astype(np.int64)) == 0)
-
-    def _last_place(self, known: Flags) -> Places:
-        """Return the place of the newest piece of each row for which ``known`` is true, or -1."""
-        found: Places = np.maximum.reduceat(np.where(known, np.arange(len(known)), -1), self._starts)
-        return found
-
     def _map_rows(self, map_s: int) -> Places:
         """Return, for each piece, the row that has its maps."""
-        period = self._minute[self._starts] // (map_s // MINUTE_S)
-        key = self._key[self._starts]
+        period = self._minute[self._groups.starts] // (map_s // MINUTE_S)
+        key = self._key[self._groups.starts]
         first = np.concatenate(([True], (np.diff(key) != 0) | (np.diff(period) != 0)))
         rows = np.maximum.accumulate(np.where(first, np.arange(len(first)), 0))
-        return np.repeat(rows, np.diff(np.append(self._starts, len(self._sample))))
+        return np.repeat(rows, self._groups.lengths)
 
     def _durations(self, column: str, row: Places) -> pa.Array:
         """Return for each row a map from each value of a figure to the milliseconds for which it lasted."""
@@ -179,30 +149,10 @@ class _Pieces:
         ms = np.floor(self._watched[lasted] * 1000 + 0.5).astype(np.int64)
         row, values, ms = sum_durations(row, values, ms)
         row, values, ms = row[ms > 0], values[ms > 0], ms[ms > 0]
-        offsets = np.searchsorted(row, np.arange(len(self._starts) + 1))
+        offsets = np.searchsorted(row, np.arange(len(self._groups.starts) + 1))
         return pa.MapArray.from_arrays(
             pa.array(offsets, pa.int32()), pa.array(values, pa.float64()), pa.array(ms, pa.int64())
         )
-
-
-def _numbers(samples: pa.Table, name: str) -> Numbers:
-    """Return a column, with NaN for unknown values."""
-    found: Numbers = samples[name].cast(pa.float64()).to_numpy()
-    return found
-
-
-def _encode_keys(samples: pa.Table) -> Places:
-    """Return a number for each sample. Two samples have the same number if they have the same values of ``_KEY``."""
-    code, limit = np.zeros(samples.num_rows, np.int64), 1
-    for name in _KEY:
-        texts = samples[name].combine_chunks().dictionary_encode()
-        count = len(texts.dictionary) + 1  # the last one is null
-        if limit * count > _LARGEST_CODE:
-            code = np.unique(code, return_inverse=True)[1]
-            limit = samples.num_rows
-        code = code * count + texts.indices.fill_null(count - 1).to_numpy(zero_copy_only=False)
-        limit *= count
-    return code
 
 
 def _share(seconds: Numbers, offset: Numbers, earlier: Places) -> Numbers:
@@ -213,7 +163,3 @@ def _share(seconds: Numbers, offset: Numbers, earlier: Places) -> Numbers:
     """
     before = np.clip(seconds - offset - float(MINUTE_S) * (earlier - 1), 0.0, float(MINUTE_S))
     return np.where(earlier == 0, np.minimum(seconds, offset), before)
-
-
-def _nullable(values: Numbers, unknown: Flags) -> pa.Array:
-    return pa.array(values, mask=unknown)

@@ -1,156 +1,123 @@
-"""Rolls up the parts of minutes to minutes, hours and days.
+"""Rolls up the parts of minutes to minutes, hours and days, with Arrow and without Spark.
 
 ``qmon.pipeline.rollup.minute_sums`` computes the parts from samples.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
 
-from qmon.pipeline.lake.schema import MINUTE_SUMS, MINUTES, PERCENTILE_FIGURES, PERCENTILES, ROLLUPS
-from qmon.pipeline.rollup.minute_sums import HOUR_S, KNOWN, LAST, MOVED, SAMPLE_COLUMNS, add_up_batches
-from qmon.recording.figure_rows.row_schema import BUCKETS
+from qmon.pipeline.lake.schema import MINUTES, PERCENTILE_FIGURES, ROLLUPS, file_schema
+from qmon.pipeline.rollup.histograms import merge_maps
+from qmon.pipeline.rollup.minute_sums import HOUR_S, KNOWN, LAST, MINUTE_S, MOVED
+from qmon.pipeline.rollup.row_groups import Numbers, RowGroups, encode_rows, nullable, numbers
+from qmon.recording.figure_rows.row_schema import PARTITIONS
 
 DAY_S: Final = 86400
 
-_ROW_KEY: Final = ("target", "queue", "start_at")
-_SUMMED: Final = (
-    "samples",
-    "seconds",
-    "flow_s",
-    *MOVED,
-    *(f"{name}_{end}" for name in KNOWN for end in ("s", "known_s")),
-)
+# Longer than all periods: the only period begins at 0.
+_ALL_S: Final = 10**12
 
+_FRACTIONS: Final = ("seconds", "flow_s", *MOVED, *(f"{name}_{end}" for name in KNOWN for end in ("s", "known_s")))
 _ORIGIN: Final = ("zone", "environment")
-_PLACE: Final = (
-    "to_date(timestamp_seconds(start_at)) AS date",
-    f"CAST(pmod(crc32(target), {BUCKETS}) AS INT) AS bucket",  # same as `schema.bucket_for`
-)
 
 
-def period_start(at: Column, seconds: int) -> Column:
-    """Return the start of the period, ``seconds`` long, that contains a time."""
-    return F.floor(at / seconds) * F.lit(float(seconds))
-
-
-def minute_parts(samples: DataFrame) -> DataFrame:
-    """Return parts of minutes (``schema.MINUTE_SUMS``), with maps of minutes, from unique samples."""
-    return samples.select(*SAMPLE_COLUMNS).mapInArrow(add_up_batches, MINUTE_SUMS)
-
-
-def minute_rows(parts: DataFrame, *, shared: bool = True) -> DataFrame:
-    """Return one row per queue and minute (``schema.MINUTES``), from the parts of minutes (``schema.MINUTE_SUMS``).
+def counting_parts(parts: pa.Table) -> pa.Table:
+    """Return the parts of minutes (``schema.MINUTE_SUMS``) that count.
 
     If several recorders watched a minute, only the recorder that watched it longest counts; among equals, the first by
-    name. Without ``shared``, this comparison is skipped.
+    name.
     """
-    sums = {name: f"sum({name})" for name in _SUMMED}
-    sums |= {f"{name}_max": f"max({name}_max)" for name in KNOWN}
-    sums |= {name: f"max_by({name}, {name}_at)" for name in LAST}
-    each = parts.groupBy(*_ROW_KEY, "recorder", *_ORIGIN).agg(*_named_columns(sums))
-    if not shared:
-        return each.selectExpr("*", *_PLACE).select(*MINUTES.fieldNames())
-    whole = ", ".join(("recorder", *_ORIGIN, *sums))
-    longest = F.expr(f"min_by(struct({whole}), struct(-round(seconds, 3), recorder)) AS of")
-    return each.groupBy(*_ROW_KEY).agg(longest).selectExpr(*_ROW_KEY, "of.*", *_PLACE).select(*MINUTES.fieldNames())
+    queue, recorder = encode_rows(parts, ("target", "queue")), encode_rows(parts, ("recorder",))
+    each = RowGroups((queue, numbers(parts, "start_at"), recorder))
+    first = each.order[each.starts]
+    seconds = np.round(each.add_up(numbers(parts, "seconds")[each.order]), 3)
+    minutes = RowGroups((queue[first], numbers(parts, "start_at")[first]), (-seconds, recorder[first]))
+    if len(minutes.starts) == len(each.starts):
+        return parts
+    counts = np.zeros(len(first), np.bool_)
+    counts[minutes.order[minutes.starts]] = True
+    return parts.filter(pa.array(counts[each.group_numbers()]))
 
 
-def hour_histograms(parts: DataFrame) -> DataFrame:
-    """Return one row per queue and hour (``schema.HISTOGRAMS``), from the maps of the parts that count."""
-    return build_histograms(sum_histograms(parts, _ROW_KEY, _period_start_sql("start_at", HOUR_S)), _ROW_KEY)
+def minute_rows(parts: pa.Table) -> pa.Table:
+    """Return one row per queue and minute (``schema.MINUTES``, without partitions), from the parts that count."""
+    groups = _queue_periods(parts, MINUTE_S)
+    ends = {name: numbers(parts, f"{name}_at")[groups.order] for name in LAST}
+    return _as_table(_sums(parts, groups, ends, ("target", "queue", "recorder", *_ORIGIN)), MINUTES)
 
 
-def hour_rows(minutes: DataFrame, histograms: DataFrame) -> DataFrame:
-    """Return one row per queue and hour (``schema.ROLLUPS``), from minutes and from ``schema.HISTOGRAMS``."""
-    return _sum_periods(minutes, histograms, _period_start_sql("start_at", HOUR_S))
+def hour_rows(minutes: pa.Table, parts: pa.Table) -> pa.Table:
+    """Return one row per queue and hour (``schema.ROLLUPS``, without partitions).
+
+    ``minutes``: all minutes of these hours. ``parts``: the parts that ``minutes`` were computed from, with the maps.
+    """
+    return _rollup_rows(minutes, parts, HOUR_S)
 
 
-def day_rows(hours: DataFrame) -> DataFrame:
-    """Return one row per queue and day, from its hours."""
-    day = _period_start_sql("start_at", DAY_S)
-    return _sum_periods(hours, build_histograms(sum_histograms(hours, _ROW_KEY, day), _ROW_KEY), day)
+def day_rows(hours: pa.Table) -> pa.Table:
+    """Return one row per queue and day (``schema.ROLLUPS``, without partitions), from all hours of these days."""
+    return _rollup_rows(hours, hours, DAY_S)
 
 
 def period_rows(hours: DataFrame) -> DataFrame:
-    """Return one row per queue, summed over all these hours, without a start time."""
-    one = "0D"
-    histograms = build_histograms(sum_histograms(hours, _ROW_KEY, one), _ROW_KEY)
-    return _sum_periods(hours, histograms, one).drop("start_at", "date", "bucket", *_ORIGIN)
+    """Return one row per queue, summed over all these hours, without a start time. Spark runs it per target."""
+    left_out = {"start_at", *_ORIGIN, *PARTITIONS}
+    kind = StructType([each for each in ROLLUPS.fields if each.name not in left_out])
+    names = kind.fieldNames()
+
+    def add_up_target(rows: pa.Table) -> pa.Table:
+        return _rollup_rows(rows, rows, _ALL_S).select(names)
+
+    return hours.drop(*PARTITIONS).groupBy("target").applyInArrow(add_up_target, kind)
 
 
-def counting_parts(parts: DataFrame, minutes: DataFrame) -> DataFrame:
-    """Return, for each minute, the parts of the recorder that was chosen for this minute."""
-    key = ["target", "queue", "recorder", "start_at"]
-    return parts.join(minutes.select(*key), key, "left_semi")
+def _rollup_rows(finer: pa.Table, with_maps: pa.Table, seconds: int) -> pa.Table:
+    groups, start_at = _queue_periods(finer, seconds), numbers(finer, "start_at")
+    ends = {name: np.where(np.isnan(numbers(finer, name)), np.nan, start_at)[groups.order] for name in LAST}
+    found = _sums(finer, groups, ends, ("target", "queue", *_ORIGIN))
+    found["start_at"] = np.floor(found["start_at"] / seconds) * float(seconds)
+    numbered = _queue_periods(with_maps, seconds).group_numbers()
+    for name in PERCENTILE_FIGURES:
+        found |= merge_maps(name, with_maps[f"{name}_ms"], numbered, len(groups.starts))
+    return _as_table(found, ROLLUPS)
 
 
-def _sum_periods(finer: DataFrame, histograms: DataFrame, begins: str) -> DataFrame:
-    """Add up periods to longer periods that begin at ``begins``. ``histograms``: those of the longer periods."""
-    sums = {name: f"sum({name})" for name in _SUMMED}
-    sums |= {f"{name}_max": f"max({name}_max)" for name in KNOWN}
-    sums |= {name: f"max_by({name}, IF({name} IS NULL, NULL, start_at))" for name in LAST}
-    sums |= {name: f"max_by({name}, start_at)" for name in _ORIGIN}
-    found = finer.groupBy("target", "queue", F.expr(f"{begins} AS begins")).agg(*_named_columns(sums))
-    found = found.withColumnRenamed("begins", "start_at")
-    with_tails = found.join(histograms, [*_ROW_KEY], "left")
-    return with_tails.selectExpr("*", *_PLACE).select(*ROLLUPS.fieldNames())
+def _queue_periods(rows: pa.Table, seconds: int) -> RowGroups:
+    """Return groups of the rows of each queue and period, sorted by time."""
+    start_at = numbers(rows, "start_at")
+    return RowGroups((encode_rows(rows, ("target", "queue")), np.floor(start_at / seconds)), (start_at,))
 
 
-def _named_columns(columns: dict[str, str]) -> list[Column]:
-    return [F.expr(f"{expression} AS {name}") for name, expression in columns.items()]
+def _sums(rows: pa.Table, groups: RowGroups, ends: Mapping[str, Numbers], texts: Sequence[str]) -> dict[str, Any]:
+    """Return the columns of sums for each group of rows, and the texts and the start of its last row.
 
-
-def _period_start_sql(at: str, seconds: int) -> str:
-    return f"floor({at} / {seconds}) * {float(seconds)}D"
-
-
-def build_histograms(lasted: DataFrame, key: Sequence[str]) -> DataFrame:
-    """Return one row per ``key`` with a map and percentiles for each of ``schema.PERCENTILE_FIGURES``.
-
-    Takes rows from ``sum_histograms``. A figure that was never known has no map.
+    ``ends``: for each of ``LAST``, the sorted times of its values, or NaN.
     """
-    columns = {}
-    for n, name in enumerate(PERCENTILE_FIGURES):
-        columns[name] = f"sort_array(collect_list(IF(figure = {n}, struct(value, ms), NULL)))"
-        columns[f"{name}_total"] = f"sum(IF(figure = {n}, ms, NULL))"
-    found = lasted.groupBy(*key).agg(*_named_columns(columns))
-    tails = [f"{_percentiles_sql(name, f'{name}_total')} AS {name}_tails" for name in PERCENTILE_FIGURES]
-    maps = [f"IF(size({name}) > 0, map_from_entries({name}), NULL) AS {name}_ms" for name in PERCENTILE_FIGURES]
-    each = found.selectExpr(*key, *maps, *tails)
-    flat = [f"{name}_tails.{label} AS {name}_{label}" for name in PERCENTILE_FIGURES for label in PERCENTILES]
-    return each.selectExpr(*key, *(f"{name}_ms" for name in PERCENTILE_FIGURES), *flat)
+    last = pa.array(groups.order[groups.ends])
+    found: dict[str, Any] = {name: pc.take(rows[name], last) for name in texts}
+    found["start_at"] = numbers(rows, "start_at")[groups.order][groups.ends]
+    found["samples"] = groups.add_up(rows["samples"].to_numpy()[groups.order])
+    for name in _FRACTIONS:
+        values = numbers(rows, name)[groups.order]
+        found[name] = groups.add_up_known(values, ~np.isnan(values))
+    for name in KNOWN:
+        values = numbers(rows, f"{name}_max")[groups.order]
+        found[f"{name}_max"] = groups.maximum(values, ~np.isnan(values))
+    for name, at in ends.items():
+        newest = groups.maximum(at, ~np.isnan(at)).fill_null(np.nan).to_numpy(zero_copy_only=False)
+        place = groups.last_place(at == np.repeat(newest, groups.lengths))
+        found[name] = nullable(numbers(rows, name)[groups.order][place], place < 0)
+    return found
 
 
-def sum_histograms(rows: DataFrame, key: Sequence[str], begins: str) -> DataFrame:
-    """Return how long each value lasted: one row per ``key``, ``figure`` and ``value``, with ``ms``.
-
-    ``rows``: rows with the maps of shorter periods. ``begins``: SQL of the last column of ``key``. ``figure``: index in
-    ``PERCENTILE_FIGURES``.
-    """
-    nothing = "CAST(map() AS map<double, bigint>)"
-    parts = ", ".join(
-        f"transform(map_entries(coalesce({name}_ms, {nothing})), "
-        f"each -> struct({n} AS figure, each.key AS value, each.value AS ms))"
-        for n, name in enumerate(PERCENTILE_FIGURES)
-    )
-    each = rows.selectExpr(*key[:-1], f"{begins} AS {key[-1]}", f"inline(concat({parts}))")
-    return each.groupBy(*key, "figure", "value").agg(F.expr("sum(ms) AS ms"))
-
-
-def _percentiles_sql(entries: str, total: str) -> str:
-    """Return SQL for a struct of ``schema.PERCENTILES``: the values at these shares of the time.
-
-    ``entries``: structs of ``value`` and ``ms``, sorted by value. ``total``: sum of ``ms``.
-    """
-    first = ", ".join(f"CAST(NULL AS DOUBLE) AS {label}" for label in PERCENTILES)
-    step = ", ".join(
-        f"IF(so_far.ms < {total} * {share}D, each.value, so_far.{label}) AS {label}"
-        for label, share in PERCENTILES.items()
-    )
-    steps = f"(so_far, each) -> struct({step}, so_far.ms + each.ms AS ms)"
-    return f"aggregate({entries}, struct({first}, 0L AS ms), {steps})"
+def _as_table(columns: Mapping[str, Any], kind: StructType) -> pa.Table:
+    schema = file_schema(kind)
+    return pa.table({each.name: columns[each.name] for each in schema}, schema=schema)
