@@ -3,7 +3,8 @@
 It also measures the cost of a small batch.
 
 A real run with twenty queues is recorded; its last two minutes, with other figures, make the hours of each target.
-qmon reads the files that the recorder writes next to the segments; DuckDB and Polars read the segments.
+qmon reads the Parquet files that the recorder writes next to the segments. DuckDB and Polars read the segments; another
+run of DuckDB reads the Parquet files.
 """
 
 from __future__ import annotations

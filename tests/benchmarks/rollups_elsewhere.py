@@ -1,5 +1,6 @@
 """The same rollups of the same segments with DuckDB and Polars, each in its own process with declared columns.
 
+``duckdb-parquet`` reads the Parquet files that the recorder writes next to the segments, as qmon does.
 Samples, minutes, hours with the duration of each value, and days, as Parquet files. The input has one recorder, no
 damage and no duplicates, and nothing is looked up or replaced. Usage:
 ``python -m tests.benchmarks.rollups_elsewhere duckdb ROOT OUT``.
@@ -10,11 +11,14 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tests.benchmarks.fresh import Used, used
 
-READERS: Final = ("duckdb", "polars")
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+READERS: Final = ("duckdb", "duckdb-parquet", "polars")
 _LISTS: Final = {
     **dict.fromkeys(("queue", "design", "verdict", "proof"), "VARCHAR"),
     **dict.fromkeys(("ready", "in_progress", "stuck", "oldest_s", "scheduled", "dead", "fill", "gap"), "DOUBLE"),
@@ -61,12 +65,8 @@ def measured(reader: str, root: Path, out: Path) -> Used:
 
 
 def duckdb(root: Path, out: Path) -> int:
-    """Roll up everything in SQL; return the number of samples."""
-    import duckdb
-
-    connection = duckdb.connect()
-    connection.execute("SET threads = 2")
-    connection.execute("SET preserve_insertion_order = false")
+    """Roll up the segments in SQL; return the number of samples."""
+    connection = _connect()
     lists = ", ".join(f"{name} {kind}[]" for name, kind in _LISTS.items())
     columns = f"STRUCT(sequence BIGINT, sampled_at DOUBLE, poll_s DOUBLE, {lists})"
     each = ", ".join(f"unnest(figures.{name}) AS {name}" for name in _LISTS)
@@ -82,6 +82,32 @@ def duckdb(root: Path, out: Path) -> int:
         f"CREATE TABLE samples AS SELECT target, recorder, sequence, figures.sampled_at AS sampled_at, "
         f"figures.poll_s AS poll_s, {each} FROM lines"
     )
+    return _roll_up(connection, out)
+
+
+def duckdb_parquet(root: Path, out: Path) -> int:
+    """Roll up the Parquet files next to the segments in SQL; return the number of samples."""
+    connection = _connect()
+    columns = ", ".join(("target", "recorder", "sequence", "sampled_at", "poll_s", *_LISTS))
+    source = "read_parquet(?, hive_partitioning = false)"
+    connection.execute(
+        f"CREATE TABLE samples AS SELECT {columns} FROM {source} WHERE kind = 'sample'",
+        [f"{root}/**/*.figures.parquet"],
+    )
+    return _roll_up(connection, out)
+
+
+def _connect() -> DuckDBPyConnection:
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.execute("SET threads = 2")
+    connection.execute("SET preserve_insertion_order = false")
+    return connection
+
+
+def _roll_up(connection: DuckDBPyConnection, out: Path) -> int:
+    """Write the samples and roll them up; return their number."""
     connection.execute(f"COPY samples TO '{out}/samples.parquet'")
     marked = (
         "SELECT *, CASE WHEN poll_s > 0 AND poll_s <= 150 THEN poll_s ELSE 0 END AS watched, "
@@ -207,7 +233,7 @@ def main() -> None:
     """Arguments: one of ``READERS``, the folder of the recordings, and the output folder."""
     reader, root, out = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
     out.mkdir(parents=True, exist_ok=True)
-    samples = {"duckdb": duckdb, "polars": polars}[reader](root, out)
+    samples = {"duckdb": duckdb, "duckdb-parquet": duckdb_parquet, "polars": polars}[reader](root, out)
     sys.stdout.write(json.dumps({"samples": samples}))
 
 

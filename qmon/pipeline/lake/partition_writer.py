@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from qmon.recording.figure_rows.row_schema import PARTITIONS
 
-# Maximum number of rows in memory. Files of this size take about 1.5 MB.
+# Maximum number of rows in memory. Files of this size take about 2 MB.
 _BUFFERED_ROWS: Final = 250_000
 
 # The folder of rows without a value, as Spark names it.
@@ -60,7 +60,7 @@ class PartitionWriter:
             self._files += 1
             path = f"{self._folder}/{folder}/rows-{self._files:05d}.parquet"
             with open_output(self._place, path) as output:
-                pq.write_table(pa.concat_tables(tables), output, compression="snappy")
+                pq.write_table(pa.concat_tables(tables), output, compression="zstd", compression_level=1)
         self._tables.clear()
         self._buffered = 0
 
