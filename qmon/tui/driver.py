@@ -9,11 +9,13 @@ from __future__ import annotations
 import codecs
 import contextlib
 import os
+import select
 import signal
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from textual import events
 from textual._xterm_parser import XTermParser
@@ -54,6 +56,22 @@ class LenientParser(XTermParser):
 vars(linux_driver)["XTermParser"] = LenientParser
 
 
+# Seconds between looks at the parser while it waits for the rest of an escape sequence.
+_PARSER_TICK_S: Final = 0.1
+
+
+class _WakingEvent(threading.Event):
+    """An event that also makes ``reader``, a file descriptor, readable when it is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reader, self._writer = os.pipe()
+
+    def set(self) -> None:
+        super().set()
+        os.write(self._writer, b"\0")
+
+
 def _stop_process() -> None:
     if sys.platform != "win32":  # Windows has neither this signal nor this driver
         os.kill(os.getpid(), signal.SIGSTOP)
@@ -66,11 +84,12 @@ class TerminalDriver(linux_driver.LinuxDriver):
     application mode inside its signal handlers, and a second signal can interrupt the first handler. If a handler that
     has read the size of the terminal is interrupted by another that reads a newer size, the app keeps the older size.
     In Textual, if the process was stopped by SIGSTOP instead of SIGTSTP, SIGCONT starts a second thread that reads the
-    terminal.
+    terminal. Textual's reading thread wakes up ten times a second; this one only for input.
     """
 
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
+        self._end_reading = self.exit_event = _WakingEvent()
         self._pausing = self._continued = False
 
     def start_application_mode(self) -> None:
@@ -128,3 +147,24 @@ class TerminalDriver(linux_driver.LinuxDriver):
         except Exception as problem:
             app: App[object] = self._app
             app.call_later(partial(app._handle_exception, problem))
+
+    def run_input_thread(self) -> None:
+        """Read the terminal and send its events until ``exit_event`` is set or the input ends."""
+        parser, decoder = LenientParser(self._debug), lenient_decoder("utf-8")()
+        inputs = [self._end_reading.reader, self.fileno]
+        while not self.exit_event.is_set():
+            pending = parser._timeout_time is not None  # a lone Escape is a key if nothing follows
+            readable = select.select(inputs, (), (), _PARSER_TICK_S if pending else None)[0]
+            if self.fileno in readable:
+                data = os.read(self.fileno, 4096)
+                if not data:
+                    inputs.remove(self.fileno)  # the end of a file or pipe stays readable
+                elif text := decoder.decode(data):
+                    self._send_all(parser.feed(text))
+            if self._end_reading.reader in readable:
+                os.read(self._end_reading.reader, 4096)
+            self._send_all(parser.tick())
+
+    def _send_all(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            self.process_message(message)
