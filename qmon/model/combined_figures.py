@@ -59,11 +59,8 @@ def group_views(queues: Iterable[QueueView]) -> tuple[GroupView, ...]:
 
 
 def total_figures(queues: Sequence[QueueView]) -> dict[str, Figure]:
-    """Return the totals over queues of several tables, by ``QueueFigure.field``.
-
-    A total is a lower bound (``≥``) if the figure of some queue is unknown.
-    """
-    return {figure.field: _total_figure(figure, queues) for figure in GROUP_FIGURES}
+    """Return the totals over queues of several tables, by ``QueueFigure.field``."""
+    return {figure.field: total_figure(figure, queues) for figure in GROUP_FIGURES}
 
 
 def _count_for_age(age: QueueFigure, queue: QueueView) -> Figure:
@@ -71,7 +68,11 @@ def _count_for_age(age: QueueFigure, queue: QueueView) -> Figure:
     return queue.ready if age.field == "oldest" else queue.blocked
 
 
-def _total_figure(figure: QueueFigure, queues: Sequence[QueueView]) -> Figure:
+def total_figure(figure: QueueFigure, queues: Sequence[QueueView]) -> Figure:
+    """Return the total of one figure over queues of several tables.
+
+    The total is a lower bound (``≥``) if the figure of some queue is unknown.
+    """
     if figure.field in _AGES:
         queues = [queue for queue in queues if _count_for_age(figure, queue).value != 0]
     each = [figure.figure_for(queue) for queue in queues]

@@ -35,8 +35,12 @@ class DefectGuard:
             return work()
         # an error that one queue's data triggers in qmon must not affect other figures and queues
         except Exception as problem:
-            self.reasons[part] = self.report(problem)
-            return fallback(self.reasons[part])
+            return fallback(self.record(part, problem))
+
+    def record(self, part: str, problem: Exception) -> str:
+        """Record an exception in a part. Return the line about it."""
+        reason = self.reasons[part] = self.report(problem)
+        return reason
 
     def failures(self, queue: str) -> tuple[ProbeFailure, ...]:
         """Return the reasons as failures of the queue."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import lru_cache
 from typing import Final
 
 from qmon.model.formatting import UNKNOWN, count, duration
@@ -17,6 +18,9 @@ _LATE: Final = 1.5
 
 # An estimate is shown without its age up to this many seconds, because one or two polls may skip the probe.
 _AT_A_GLANCE_S: Final = 3.0
+
+# Most unknown figures of a poll have one of a few reasons.
+_CACHED_REASONS: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +51,11 @@ class Figure:
     partial: bool = False
     throttled: bool = False
 
-    @classmethod
-    def unknown(cls, reason: str) -> Figure:
+    @staticmethod
+    @lru_cache(_CACHED_REASONS, typed=True)
+    def unknown(reason: str) -> Figure:
         """Return an unknown figure with its reason."""
-        return cls(None, reason=reason)
+        return Figure(None, reason=reason)
 
     def as_lower_bound(self, reason: str) -> Figure:
         """Return the figure as a lower bound, because our role sees only some of the rows.

@@ -67,6 +67,11 @@ class Series(Sequence[Point]):
         """Return one figure of all points. An unknown value is NaN."""
         return self._numbers[self._start + _NAMES.index(name) : self._stop : _WIDTH]
 
+    @property
+    def span_s(self) -> float:
+        """The seconds from the first to the last point; 0 without points."""
+        return self._numbers[self._stop - _WIDTH] - self._numbers[self._start] if len(self) else 0.0
+
     def __iter__(self) -> Iterator[Point]:
         numbers = islice(self._numbers, self._start, self._stop)
         for row in zip(*[numbers] * _WIDTH, strict=True):
@@ -103,6 +108,13 @@ def figure_column(points: Sequence[Point], name: str) -> array[float]:
         return points.column(name)
     known = (getattr(point, name) for point in points)
     return array("d", (nan if figure is None else figure for figure in known))
+
+
+def series_span_s(points: Sequence[Point]) -> float:
+    """Return the seconds from the first to the last of these points; 0 without points."""
+    if isinstance(points, Series):
+        return points.span_s
+    return points[-1].at - points[0].at if points else 0.0
 
 
 def _point(at: float, *figures: float) -> Point:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from operator import is_
+from typing import TypeVar
 
 from textual.message import Message
 from textual.message_pump import MessagePump
 
-from qmon.model.figure import Verdict
+from qmon.model.figure import PastVerdict, Verdict
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import QueueView, View
 from qmon.model.waits.lock_chains import LockChains
@@ -16,6 +18,7 @@ from qmon.monitor.source import Event, SourceState
 from qmon.recording.history.in_memory import InMemoryHistory
 
 Fold = Callable[[Snapshot], View]
+AnyVerdict = TypeVar("AnyVerdict", Verdict, PastVerdict)
 
 
 class ViewReady(Message):
@@ -85,10 +88,12 @@ def redacting_fold(fold: Fold, redact: Callable[[str], str]) -> Fold:
             view = replace(view, server=replace(view.server, blocking=_redact_blocking(view.server.blocking, redact)))
         verdicts = tuple(_redact_proof(verdict, redact) for verdict in view.server.verdicts)
         outside = tuple(map(redact, view.server.outside))
-        view = replace(view, server=replace(view.server, outside=outside, verdicts=verdicts))
-        return replace(
-            view, queues=tuple(_redact_proofs(_redact_messages(queue, redact), redact) for queue in view.queues)
-        )
+        if (verdicts, outside) != (view.server.verdicts, view.server.outside):
+            view = replace(view, server=replace(view.server, outside=outside, verdicts=verdicts))
+        queues = [_redact_proofs(_redact_messages(queue, redact), redact) for queue in view.queues]
+        if all(map(is_, queues, view.queues)):  # the usual case; copies of all queues take long
+            return view
+        return replace(view, queues=tuple(queues))
 
     return fold_and_redact
 
@@ -103,13 +108,17 @@ def _redact_blocking(blocking: LockChains, redact: Callable[[str], str]) -> Lock
 
 def _redact_proofs(queue: QueueView, redact: Callable[[str], str]) -> QueueView:
     """Redact the proofs, because they may contain the error of a message."""
+    verdict = _redact_proof(queue.verdict, redact)
     verdicts = tuple(_redact_proof(verdict, redact) for verdict in queue.verdicts)
-    past = tuple(replace(each, proof=redact(each.proof)) for each in queue.past)
-    return replace(queue, verdict=_redact_proof(queue.verdict, redact), verdicts=verdicts, past=past)
+    past = tuple(_redact_proof(each, redact) for each in queue.past)
+    if verdict is queue.verdict and all(map(is_, (*verdicts, *past), (*queue.verdicts, *queue.past))):
+        return queue
+    return replace(queue, verdict=verdict, verdicts=verdicts, past=past)
 
 
-def _redact_proof(verdict: Verdict, redact: Callable[[str], str]) -> Verdict:
-    return replace(verdict, proof=redact(verdict.proof))
+def _redact_proof(verdict: AnyVerdict, redact: Callable[[str], str]) -> AnyVerdict:
+    proof = redact(verdict.proof)
+    return verdict if proof == verdict.proof else replace(verdict, proof=proof)
 
 
 def _redact_messages(queue: QueueView, redact: Callable[[str], str]) -> QueueView:

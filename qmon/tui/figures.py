@@ -104,9 +104,11 @@ def column_cell(figure: Figure, column: GridColumn, tone: str = "text", *, mark:
     usual, shown_tone = figure_cell(figure, write, tone, aged=aged)
     if figure.value is None:
         return (f"{usual}  " if unit == RATE else usual, shown_tone)
+    if text_width(mark + usual) <= column.width:
+        return (mark + usual, shown_tone)
     briefly, age = figure.text(short), formatting.short_duration(figure.age_s)
     forms = (f"{briefly}·{age}", f"{briefly}·") if aged and figure.shows_age else (usual.rstrip(), briefly)
-    fits = (each for each in (mark + usual, *map(mark.__add__, forms)) if text_width(each) <= column.width)
+    fits = (each for each in map(mark.__add__, forms) if text_width(each) <= column.width)
     # The tone shows that a figure is unusual even if there is no room for the mark.
     return (next(fits, forms[-1]), shown_tone)
 

@@ -34,7 +34,9 @@ class LinePart:
 
 def line_width(line: Iterable[Span]) -> int:
     """Return the width of a line in cells."""
-    return sum(text_width(text) for text, _ in line)
+    texts = [text for text, _ in line]
+    joined = "".join(texts)
+    return len(joined) if joined.isascii() else sum(map(text_width, texts))
 
 
 def cut_line(line: Iterable[Span], cells: int) -> Line:

@@ -135,7 +135,8 @@ class WatchedTarget:
         """Make the source read more about the queues with the worst verdicts."""
         wrong = (queue for queue in view.queues if queue.verdict.severity > Severity.FINE)
         worst = nlargest(MOST_WRONG, wrong, key=lambda queue: queue.verdict.severity)
-        self.set_focus(replace(self.focus, with_verdict=frozenset(queue.name for queue in worst)))
+        if (names := frozenset(queue.name for queue in worst)) != self.focus.with_verdict:
+            self.set_focus(replace(self.focus, with_verdict=names))
 
     def set_focus(self, focus: ReadScope) -> None:
         """Set which parts of the target are on screen. Poll immediately if a part was opened."""

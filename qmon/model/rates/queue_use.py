@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import Final, NamedTuple
 
 from qmon.model.figure import Figure
 from qmon.model.samples.usage_samples import UseSample
@@ -16,8 +18,7 @@ from qmon.model.samples.usage_samples import UseSample
 IndexKey = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class PopWork:
+class PopWork(NamedTuple):
     """Work done on one table or index between two samples.
 
     All fields are counts. A field is ``None`` if it is unknown.
@@ -26,12 +27,12 @@ class PopWork:
     scans: int | None = None
     rows: int | None = None
     pages: int | None = None
+    # True if qmon's own reads are known and are not included.
+    ours: bool = True
     latch_waits: int | None = None
     lock_waits: int | None = None
     splits: int | None = None
     forwarded: int | None = None
-    # True if qmon's own reads are known and are not included.
-    ours: bool = True
     io_waits: int | None = None
     escalations_tried: int | None = None
     escalations: int | None = None
@@ -133,44 +134,40 @@ class QueueUse:
         return "rows touched" if self.reads_per_pop is None else "logical reads"
 
 
+# The totals of a sample, in the order of the fields of `PopWork`.
+_read_totals: Final = attrgetter(
+    "scans",
+    "rows_read",
+    "pages",
+    "latch_waits",
+    "lock_waits",
+    "splits",
+    "forwarded",
+    "io_waits",
+    "escalations_tried",
+    "escalations",
+    "ghosted",
+)
+
+
 def work_between(before: UseSample, now: UseSample, polls: int = 1) -> PopWork | None:
     """Return the work of other sessions on one table or index between two samples, or ``None`` after a reset.
 
     ``polls``: number of polls from the first sample to the second. qmon is assumed to read as much in each poll as in
     the first poll.
     """
-    scans = _difference(now.scans, before.scans)
-    rows = _difference(now.rows_read, before.rows_read)
-    pages = _difference(now.pages, before.pages)
-    latch_waits = _difference(now.latch_waits, before.latch_waits)
-    lock_waits = _difference(now.lock_waits, before.lock_waits)
-    splits = _difference(now.splits, before.splits)
-    forwarded = _difference(now.forwarded, before.forwarded)
-    io_waits = _difference(now.io_waits, before.io_waits)
-    tried = _difference(now.escalations_tried, before.escalations_tried)
-    escalations = _difference(now.escalations, before.escalations)
-    ghosted = _difference(now.ghosted, before.ghosted)
-    counts = (scans, rows, pages, latch_waits, lock_waits, splits, forwarded, io_waits, tried, escalations, ghosted)
+    counts = [
+        None if later is None or earlier is None else later - earlier
+        for later, earlier in zip(_read_totals(now), _read_totals(before), strict=True)
+    ]
     if any(count is not None and count < 0 for count in counts):
         return None
+    scans, rows, pages, *others = counts
     known = before.own_rows is not None and before.own_pages is not None and polls == 1
     scans = None if scans is None else max(0, scans - polls * (before.own_scans or 0))
     rows = None if rows is None else max(0, rows - polls * (before.own_rows or 0))
     pages = None if pages is None else max(0, pages - polls * (before.own_pages or 0))
-    return PopWork(
-        scans=scans,
-        rows=rows,
-        pages=pages,
-        latch_waits=latch_waits,
-        lock_waits=lock_waits,
-        splits=splits,
-        forwarded=forwarded,
-        ours=known,
-        io_waits=io_waits,
-        escalations_tried=tried,
-        escalations=escalations,
-        ghosted=ghosted,
-    )
+    return PopWork(scans, rows, pages, known, *others)
 
 
 def all_work_between(
@@ -184,7 +181,3 @@ def all_work_between(
             return None
         found[key] = work
     return found
-
-
-def _difference(now: int | None, before: int | None) -> int | None:
-    return None if now is None or before is None else now - before

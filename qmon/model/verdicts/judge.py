@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 from qmon.model.defect_guard import DefectGuard
@@ -41,7 +40,7 @@ from qmon.model.verdicts.message_verdicts import (
     POISON,
     WRONG_CLOCK,
 )
-from qmon.model.verdicts.rule import Rule, RuleInput, holds_never
+from qmon.model.verdicts.rule import Condition, Rule, RuleInput, holds_never
 from qmon.model.verdicts.server_health_verdicts import (
     AT_LIMIT,
     FAILED_OVER,
@@ -174,6 +173,13 @@ CANNOT_TELL: Final = "cannot tell"
 # Key of a span that `judge_queue` returns: during this span, qmon cannot tell whether messages leave the queue.
 _UNMOVED: Final = "unmoved"
 
+
+def _codes_by_condition(rules: Sequence[Rule]) -> dict[Condition, tuple[str, ...]]:
+    """Return the conditions under which rules are undecided, each with the codes of its rules."""
+    conditions = {rule.unread for rule in rules} - {holds_never}
+    return {each: tuple(rule.code for rule in rules if rule.unread is each) for each in conditions}
+
+
 # The rules. Among equally severe verdicts, the earlier rule is shown first.
 RULES: Final[tuple[Rule, ...]] = (
     CANNOT_SEE,
@@ -216,8 +222,12 @@ RULES: Final[tuple[Rule, ...]] = (
     BEHIND,
 )
 _RANKS: Final = {rule.code: rank for rank, rule in enumerate(RULES)}
+_EXPLAINED: Final = {rule.code: rule.explains for rule in RULES}
 TARGET_RULES: Final = tuple(rule for rule in RULES if rule.of_target)
 QUEUE_RULES: Final = tuple(rule for rule in RULES if not rule.of_target)
+# The codes of the rules that are undecided under each condition.
+_UNREAD_OF_TARGET: Final = _codes_by_condition(TARGET_RULES)
+_UNREAD_OF_QUEUES: Final = _codes_by_condition(QUEUE_RULES)
 
 # The verdicts about the whole target.
 TARGET_CODES: Final = frozenset(rule.code for rule in TARGET_RULES)
@@ -341,8 +351,14 @@ def _find_evidence(
     unproved: dict[str, Verdict] = {}
     seen: dict[str, EvidenceSpan] = {}
     for rule in rules:
-        find = partial(_evaluate_rule, rule, context, spans, now_at)
-        evidence = find() if guard is None else guard.attempt(f"{_RULE}{rule.code}", find, lambda _: None)
+        try:
+            evidence = _evaluate_rule(rule, context, spans, now_at)
+        # as in `DefectGuard.attempt`, whose call would take longer than most rules
+        except Exception as problem:
+            if guard is None:
+                raise
+            guard.record(f"{_RULE}{rule.code}", problem)
+            continue
         if evidence is None:
             continue
         raised, span = evidence
@@ -362,7 +378,7 @@ def _faulty_codes(guard: DefectGuard | None) -> list[str]:
 
 def _drop_explained(found: dict[str, Verdict], unproved: dict[str, Verdict], seen: dict[str, EvidenceSpan]) -> None:
     """Remove the verdicts that merely follow from a verdict that holds."""
-    for code in {code for rule in RULES if rule.code in found for code in rule.explains}:
+    for code in {code for holding in found for code in _EXPLAINED[holding]}:
         for each in (found, unproved, seen):
             each.pop(code, None)
 
@@ -451,8 +467,10 @@ def _unread_codes(rules: Sequence[Rule], context: RuleInput, *, known: bool = Tr
         return frozenset(rule.code for rule in rules)
     of_target = (each for each in (context.snapshot.failures if context.snapshot else ()) if not each.queue)
     failed = {each.probe for each in (*context.failures, *of_target)}
-    unread = {rule.code for rule in rules if rule.unread is not holds_never and rule.unread(context)}
-    unread.update(rule.code for rule in rules if failed and any(is_probe_of(probe, rule.probes) for probe in failed))
+    conditions = _UNREAD_OF_TARGET if rules is TARGET_RULES else _UNREAD_OF_QUEUES
+    unread = {code for condition, codes in conditions.items() if condition(context) for code in codes}
+    if failed:
+        unread.update(rule.code for rule in rules if any(is_probe_of(probe, rule.probes) for probe in failed))
     return frozenset(unread)
 
 

@@ -14,6 +14,7 @@ from qmon.model.operation_records import Side
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.reasons import Reason
 from qmon.model.samples.polled_samples import PauseSample
+from qmon.model.sessions.owners import Owners
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.waits.queue_lock import QueueLock
 
@@ -109,10 +110,7 @@ class RuleInput:
     @property
     def active_count(self) -> float:
         """The number of messages in progress that are not stuck and have no owner that is known to be dead."""
-        if not self.in_progress.value:
-            return 0.0
-        lost = self.queue.owners.lost if self.queue.owners is not None else 0
-        return max(0.0, self.in_progress.value - (self.stuck.value or 0.0) - lost)
+        return count_active(self.in_progress, self.stuck, self.queue.owners)
 
     @property
     def is_popped_in_transaction(self) -> bool:
@@ -131,6 +129,13 @@ class RuleInput:
     def is_paused(self, side: Side) -> bool:
         """Return whether this side is paused, so that its inactivity is not a problem."""
         return any(pause.side == side for pause in self.pauses)
+
+
+def count_active(in_progress: Figure, stuck: Figure, owners: Owners | None) -> float:
+    """Return the number of messages in progress that are not stuck and have no owner that is known to be dead."""
+    if not in_progress.value:
+        return 0.0
+    return max(0.0, in_progress.value - (stuck.value or 0.0) - (owners.lost if owners is not None else 0))
 
 
 Condition = Callable[[RuleInput], bool]

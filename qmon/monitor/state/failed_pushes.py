@@ -55,11 +55,11 @@ class FailedPushTrack:
             self._record_step(at, before, now, flow, rollbacks)
         while self._steps and at - self._steps[0].at >= PUSHES_S:
             self._steps.popleft()
-        if not self._steps:
+        undone, unused = sum(step.undone for step in self._steps), sum(step.unused for step in self._steps)
+        if max(undone, unused) < _MIN_FAILED:
             return None
-        pushed, undone, unused, rolled_back, seconds = (
-            sum(getattr(step, name) for step in self._steps)
-            for name in ("pushed", "undone", "unused", "rollbacks", "seconds")
+        pushed, rolled_back, seconds = (
+            sum(getattr(step, name) for step in self._steps) for name in ("pushed", "rollbacks", "seconds")
         )
         failed = max(undone, unused if rolled_back >= _MIN_ROLLBACKS * unused else 0.0)
         if failed < _MIN_FAILED or failed < _MIN_SHARE * (failed + pushed):

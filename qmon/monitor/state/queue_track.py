@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -18,6 +18,7 @@ from qmon.model.probe_constants import COUNT_LIMIT, TABLE_COUNTERS_PROBE, ring_p
 from qmon.model.probe_table import is_probe_of
 from qmon.model.rates.counter_resets import UsesByIndex, may_be_reset
 from qmon.model.rates.flow import Flow, MovedMessages, ReadSkew, pops_in_transaction, ring_flow, ring_ready, steps_flow
+from qmon.model.rates.queue_use import QueueUse
 from qmon.model.reasons import Reason
 from qmon.model.series import Point, SeriesRecorder
 from qmon.model.sessions.clients import SessionIndex
@@ -25,6 +26,7 @@ from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.standby import standby_for
 from qmon.model.verdicts import RuleInput, judge_queue
 from qmon.model.verdicts.judge import CANNOT_TELL, STANDSTILL_CODES, EvidenceSpan, undecided_codes
+from qmon.model.verdicts.rule import count_active
 from qmon.model.view import QueueView
 from qmon.monitor.state import sample_figures, stale_figures
 from qmon.monitor.state.diagnosis import QueueDiagnosis
@@ -127,7 +129,7 @@ class QueueTrack:
         )
         verdicts, past, _ = self._judge_rules(rule_input, at)
         unknown = Figure.unknown(reason)
-        self._record_point(at, unknown, unknown, unknown, rates=False)
+        self._record_point(at, unknown, unknown, unknown, None)
         return replace(
             view,
             verdict=verdicts[0],
@@ -263,21 +265,8 @@ class QueueTrack:
         use = guard.attempt(
             "use", lambda: self._use.record_poll(snapshot, samples, uses, self._flow_now, moved=moved), lambda _: None
         )
-        known = replace(known, use=use)
         behind_s = at - self._prev_at if not moved and self._prev_at is not None else 0.0
-        view = self._build_view(snapshot, samples, ready, held, target, known, behind_s, guard)
-        orphans = known.ring_loss.orphans if known.ring_loss is not None else 0
-        seen = (
-            held.rows
-            if held is not None and samples.held_at is None
-            else None
-            if pops_in_transaction(samples.layout)
-            else 0
-        )
-        ledger = self._ledger.record_poll(samples, view.ready, seen, view.gap, orphans, unbroken=unbroken)
-        view = sample_figures.with_lost_owners(
-            replace(view, ledger=None if samples.elsewhere else ledger), known.owners
-        )
+        view = self._build_view(snapshot, samples, ready, held, target, known, use, behind_s, guard, unbroken=unbroken)
         if moved:
             self._prev, self._prev_uses, self._prev_at = samples, own, at
         self._last = at, view
@@ -365,8 +354,11 @@ class QueueTrack:
         held: HeldRows | None,
         target: TargetEvidence,
         known: QueueEvidence,
+        use: QueueUse | None,
         behind_s: float,
         guard: DefectGuard,
+        *,
+        unbroken: bool,
     ) -> QueueView:
         at = snapshot.sampled_at
         rates = self._window.rates_over()
@@ -395,17 +387,17 @@ class QueueTrack:
                 else shown,
             )
 
-        def make_figure(name: str, make: Callable[[], Figure]) -> Figure:
-            return guard.attempt(name, lambda: current_figure(name, make()), Figure.unknown)
+        def make_figure(name: str, make: Callable[..., Figure], *arguments: object) -> Figure:
+            try:
+                return current_figure(name, make(*arguments))
+            # as in `DefectGuard.attempt`, whose call would take longer than most figures
+            except Exception as problem:
+                return Figure.unknown(guard.record(name, problem))
 
         ready = make_figure("ready", lambda: ready)
-        in_progress = make_figure("in_progress", lambda: sample_figures.in_progress_figure(samples, held, at))
-        stuck = make_figure(
-            "stuck", lambda: sample_figures.stuck_figure(samples, held, snapshot.writers, self._progress, at)
-        )
-        oldest = make_figure(
-            "oldest", lambda: sample_figures.oldest_figure(samples, self._ids, at, self._diagnosis.clock)
-        )
+        in_progress = make_figure("in_progress", sample_figures.in_progress_figure, samples, held, at)
+        stuck = make_figure("stuck", sample_figures.stuck_figure, samples, held, snapshot.writers, self._progress, at)
+        oldest = make_figure("oldest", sample_figures.oldest_figure, samples, self._ids, at, self._diagnosis.clock)
         oldest = _with_bound(oldest, self._bound.record_poll(samples, at, snapshot.client_ms / 1000))
 
         def rate(value: float | None, doubt: Reason | None) -> Figure:
@@ -433,12 +425,8 @@ class QueueTrack:
             push, pop = (mark_age("rates", each or missing) for each in (self._by_ids.push_rate, self._by_ids.pop_rate))
         uncounted = not {still, Reason.DELETES_UNCLEAR, *_UPDATES_MISREAD}.isdisjoint((push.reason, pop.reason))
         plotted = not (push.old or uncounted)
-        more = {
-            name: make_figure(name, partial(make, samples, at)) for name, make in sample_figures.FROM_SAMPLES.items()
-        }
-        more |= {
-            name: current_figure(name, figure) for name, figure in sample_figures.size_figures(known.use, at).items()
-        }
+        more = {name: make_figure(name, make, samples, at) for name, make in sample_figures.FROM_SAMPLES.items()}
+        more |= {name: current_figure(name, figure) for name, figure in sample_figures.size_figures(use, at).items()}
         more |= sample_figures.client_figures(
             known,
             Reason.STANDBY_SESSIONS
@@ -449,23 +437,39 @@ class QueueTrack:
         )
         failures = tuple(f for f in snapshot.failures if f.queue == samples.layout.queue)
         pauses, recent = pauses_for(samples.layout, snapshot.pauses), self._window.rates_over(_SMOOTH_S)
+        completes = rate(recent.completed if recent else None, no_completion).evidence.value
+        evidence = {
+            name: figure.evidence
+            for name, figure in (
+                ("ready", ready),
+                ("in_progress", in_progress),
+                ("stuck", stuck),
+                ("oldest", oldest),
+                ("push_rate", push),
+                ("pop_rate", pop),
+                ("fill", more["fill"]),
+                ("blocked", more["blocked"]),
+                ("blocked_oldest", more["blocked_oldest"]),
+            )
+        }
+        known = self._with_trends(at, samples, known, use, evidence, completes, more["scheduled"], target.rollbacks)
         rule_input = RuleInput(
-            ready=ready.evidence,
-            in_progress=in_progress.evidence,
-            stuck=stuck.evidence,
-            oldest=oldest.evidence,
-            push_rate=push.evidence,
-            pop_rate=pop.evidence,
+            ready=evidence["ready"],
+            in_progress=evidence["in_progress"],
+            stuck=evidence["stuck"],
+            oldest=evidence["oldest"],
+            push_rate=evidence["push_rate"],
+            pop_rate=evidence["pop_rate"],
+            fill=evidence["fill"],
+            blocked=evidence["blocked"],
+            blocked_oldest=evidence["blocked_oldest"],
             timeout_s=samples.layout.timeout_s,
             failures=failures,
             recent_pop_rate=rate(recent.popped if recent else None, no_pop_lately).evidence,
             queue=known,
-            completes=rate(recent.completed if recent else None, no_completion).evidence.value,
+            completes=completes,
             target=target,
             net_rate=None if uncounted else rate(rates.net if rates else None, None).evidence.value,
-            fill=more["fill"].evidence,
-            blocked=more["blocked"].evidence,
-            blocked_oldest=more["blocked_oldest"].evidence,
             in_unknown_states=current_figure(
                 "in_unknown_states", sample_figures.unknown_states_figure(samples, at)
             ).evidence,
@@ -477,9 +481,20 @@ class QueueTrack:
             pops_unseen=no_pop_lately is not None or self._broken,
             rates_follow=any(each.value is None and each.reason in RATES_FOLLOW for each in (push, pop)),
         )
-        rule_input = replace(rule_input, queue=self._with_trends(at, rule_input, pop.evidence, more["scheduled"]))
         verdicts, past, undecided = self._judge_rules(rule_input, at, guard)
-        self._record_point(at, ready.evidence, in_progress.evidence, oldest.evidence, rates=plotted)
+        self._record_point(
+            at, evidence["ready"], evidence["in_progress"], evidence["oldest"], recent if plotted else None
+        )
+        orphans = known.ring_loss.orphans if known.ring_loss is not None else 0
+        seen = (
+            held.rows
+            if held is not None and samples.held_at is None
+            else None
+            if pops_in_transaction(samples.layout)
+            else 0
+        )
+        ledger = self._ledger.record_poll(samples, ready, seen, more["gap"], orphans, unbroken=unbroken)
+        stuck, ownerless = sample_figures.stuck_and_ownerless(samples.layout, stuck, in_progress, known.owners)
         return QueueView(
             layout=samples.layout,
             ready=ready,
@@ -491,7 +506,7 @@ class QueueTrack:
             blockers=samples.blocked.blockers if samples.blocked is not None else (),
             verdict=verdicts[0],
             stuck=stuck,
-            ownerless=frozenset(),
+            ownerless=ownerless,
             forecast=self._make_forecast(rule_input, verdicts, plotted=plotted),
             history=self._points.series(),
             messages=samples.messages,
@@ -504,14 +519,14 @@ class QueueTrack:
             verdicts=verdicts,
             throttled=throttled,
             undecided=undecided,
-            ledger=None,
+            ledger=None if samples.elsewhere else ledger,
             past=past,
             **stale_figures.view_fields_for({}, more),
             done=sample_figures.done_figure(samples, ready, in_progress, at),
             counting=samples.counting,
             moved=_moved_messages(self._flow_now, no_push, no_pop, no_completion),
             span_s=self._span_s,
-            use=known.use,
+            use=use,
             read_at=None,
         )
 
@@ -555,34 +570,42 @@ class QueueTrack:
             found = UNMOVED  # the window still covers the time before the standstill
         return found if known.rise is None else found.or_growth_of_last_hour(known.rise)
 
-    def _with_trends(self, at: float, given: RuleInput, popped: Figure, scheduled: Figure) -> QueueEvidence:
-        """Return the evidence about the queue with the trends of the last hour."""
-        flow, rise, slower = self._flow_now, given.queue.rise, given.queue.slower
-        if given.ready.value is not None and not given.ready.at_least:
+    def _with_trends(
+        self,
+        at: float,
+        samples: QueueSamples,
+        known: QueueEvidence,
+        use: QueueUse | None,
+        figures: Mapping[str, Figure],
+        completes: float | None,
+        scheduled: Figure,
+        rollbacks: float | None,
+    ) -> QueueEvidence:
+        """Return the evidence about the queue with its use and the trends of the last hour."""
+        flow, rise, slower = self._flow_now, known.rise, known.slower
+        ready, in_progress = figures["ready"], figures["in_progress"]
+        if ready.value is not None and not ready.at_least:
+            active = count_active(in_progress, figures["stuck"], known.owners)
             rise, slower = self._trend.record_poll(
                 at,
-                given.ready.value,
-                given.oldest.value,
-                working=None if given.in_progress.value is None else given.active_count,
-                finished_per_s=given.completes,
-                popped_per_s=popped.value,
-                ids=None if given.samples is None else sample_figures.messages_in_progress(given.samples),
+                ready.value,
+                figures["oldest"].value,
+                working=None if in_progress.value is None else active,
+                finished_per_s=completes,
+                popped_per_s=figures["pop_rate"].value,
+                ids=sample_figures.messages_in_progress(samples),
             )
         return replace(
-            given.queue,
+            known,
+            use=use,
             silence=self._silence.record_poll(at, flow.pushed if flow else None),
-            failed_pushes=None
-            if given.samples is None
-            else self._pushes.record_poll(at, self._prev, given.samples, flow, given.target.rollbacks),
-            due_later=self._due.record_poll(at, flow, given.ready, scheduled),
+            failed_pushes=self._pushes.record_poll(at, self._prev, samples, flow, rollbacks),
+            due_later=self._due.record_poll(at, flow, ready, scheduled),
             rise=rise,
             slower=slower,
         )
 
-    def _record_point(
-        self, at: float, ready: Figure, in_progress: Figure, oldest: Figure, *, rates: bool = True
-    ) -> None:
-        now = self._window.rates_over(_SMOOTH_S) if rates else None
+    def _record_point(self, at: float, ready: Figure, in_progress: Figure, oldest: Figure, now: Rates | None) -> None:
         self._points.record_point(
             Point(
                 at,

@@ -11,6 +11,7 @@ from qmon.model.counts import TableCount
 from qmon.model.evidence import QueueEvidence
 from qmon.model.figure import Figure
 from qmon.model.formatting import duration
+from qmon.model.layout.layout import Layout
 from qmon.model.probe_constants import COUNT_LIMIT, LOCKS_S
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.flow import popped_total, pops_in_transaction, pushed_total, ring_ready
@@ -20,7 +21,6 @@ from qmon.model.samples.polled_samples import ProgressSample, WriterSample
 from qmon.model.sessions.clients import ClientsSeen
 from qmon.model.sessions.owners import Owners
 from qmon.model.snapshot import QueueSamples
-from qmon.model.view import QueueView
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
 from qmon.monitor.state.held_rows import HeldRows
 from qmon.monitor.state.newest_messages import ClockTrack
@@ -174,15 +174,16 @@ def _untimed_reason(samples: QueueSamples, seen: ProgressSample | TableCount) ->
     return Reason.UNTIMED.render(untimed=untimed, count=seen.in_progress, column=samples.layout.started_at)
 
 
-def with_lost_owners(view: QueueView, owners: Owners | None) -> QueueView:
-    """Count messages as stuck if their owner is dead, even before their timeout."""
-    stuck, in_progress, part = view.stuck, view.in_progress, view.layout.part
-    if owners is None or pops_in_transaction(view.layout):
-        return view
-    counted = stuck.value
+def stuck_and_ownerless(
+    layout: Layout, stuck: Figure, in_progress: Figure, owners: Owners | None
+) -> tuple[Figure, frozenset[str]]:
+    """Count messages as stuck if their owner is dead, even before their timeout. Also return their ids."""
+    if owners is None or pops_in_transaction(layout):
+        return stuck, frozenset()
+    counted, part = stuck.value, layout.part
     if counted is None:
         if not owners.lost:
-            return view
+            return stuck, frozenset()
         counted, stuck = 0.0, Figure(0.0, at_least=True, reason=stuck.reason)
     # If each message has its own timeout, it is not known here which messages have exceeded their timeouts.
     own_timeout = part is not None and part.own_timeout
@@ -192,7 +193,7 @@ def with_lost_owners(view: QueueView, owners: Owners | None) -> QueueView:
             value = max(counted, min(value, in_progress.value))
         reason = stuck.reason or FigureText.INCLUDES_LOST.render(count=owners.lost)
         stuck = replace(stuck, value=value, at_least=stuck.at_least or owners.at_least, reason=reason)
-    return replace(view, stuck=stuck, ownerless=owners.dead_ids)
+    return stuck, owners.dead_ids
 
 
 def _stuck_by_scan(count: TableCount, timeout_s: float, at: float, missing: str) -> Figure:

@@ -140,6 +140,8 @@ def failure_for(name: str, snapshot: Snapshot, queue: str) -> ProbeFailure | Non
     """Return the failed probe that would have read a figure in this poll, or ``None``."""
     # Look up the probes even without failures, so that a figure missing from `_READ_BY` raises in the first poll.
     read_by = _READ_BY[name]
+    if not snapshot.failures:
+        return None
     return next((f for f in snapshot.failures if f.queue in ("", queue) and is_probe_of(f.probe, read_by)), None)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
+from operator import attrgetter
 from statistics import median
 from typing import Final
 
@@ -213,7 +215,8 @@ class UseTrack:
     def _index_use(self, key: IndexKey, use: UseSample, at: float, fragmentation: Fragmentation | None) -> IndexUse:
         seconds = sum(tick.seconds for tick in self._ticks)
         works = [tick.work[key] for tick in self._ticks if key in tick.work]
-        rates = {name: _per_second([getattr(work, name) for work in works], seconds) for name in _COUNTED}
+        counts = zip(*map(_read_counts, works), strict=True) if works else repeat((), len(_COUNTED))
+        rates = dict(zip(_COUNTED, (_per_second(count, seconds) for count in counts), strict=True))
         read_at = fragmentation.read_at if fragmentation is not None else None
         return IndexUse(
             name=use.name,
@@ -260,6 +263,7 @@ _COUNTED: Final = (
     "escalations",
     "ghosted",
 )
+_read_counts: Final = attrgetter(*_COUNTED)
 
 
 class ReadsTrack:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qmon.model import formatting
-from qmon.model.combined_figures import total_figures
+from qmon.model.combined_figures import total_figure
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.forecast import Trend
+from qmon.model.queue_figures import FIGURES_BY_FIELD
 from qmon.model.samples.polled_samples import WaitSample
 from qmon.model.verdicts.server_warnings import NEARLY_ALL
 from qmon.model.view import QueueView, View
@@ -48,7 +49,7 @@ def _optional_total_parts(view: View) -> list[LinePart]:
     parts = []
     for field in OPTIONAL_COLUMNS:
         queues = [q for q in view.queues if q.layout.has_figure(field) or q.figure(field).value is not None]
-        figure = total_figures(queues)[field]
+        figure = total_figure(FIGURES_BY_FIELD[field], queues)
         if figure.value:
             parts.append(LinePart(((f"{field} ", "muted"), (figure.text(), "strong")), 1))
     return parts

@@ -52,9 +52,13 @@ def paint_layers(
             inside = [first <= y < last for first, last in zip(fill, until, strict=True)]
         else:
             inside = [first <= y for first in fill]
-        cells = [filled if each else _EMPTY for each in inside]
         dots = [layer.bits[y] for layer in layers]
-        for x in {x for row in dots for x, bits in enumerate(row) if bits}:
+        dotted = {x for row in dots if any(row) for x, bits in enumerate(row) if bits}
+        if inside and not dotted and not any(inside):
+            out.append(((_EMPTY[0] * len(inside), _EMPTY[1]),))
+            continue
+        cells = [filled if each else _EMPTY for each in inside]
+        for x in dotted:
             symbol, tone = _cell_dots(layers, [row[x] for row in dots], together)
             cells[x] = (symbol, f"{tone} on area" if inside[x] and not plain else tone)
         out.append(tuple(join_spans(cells)))

@@ -45,7 +45,11 @@ def trace_line(
         at = dot_row(value, low, top, rows)
         start = at if before is None else before
         middle = (start + at) // 2
-        if not (dashed and x % 2):
+        if dashed and x % 2:
+            pass
+        elif start == at:
+            cells[at // 4][x] |= _LEFT[at % 4] | _RIGHT[at % 4]
+        else:
             for bits, first, last in ((_LEFT, start, middle), (_RIGHT, middle, at)):
                 step = 1 if last >= first else -1
                 for y in (last,) if first == last else range(first + step, last + step, step):
@@ -74,5 +78,8 @@ def spread_dots(
 
 def lowest_rows(bits: Bits) -> list[int]:
     """Return, for each column, the lowest row with a dot, or the number of rows if the column has no dot."""
-    rows = len(bits)
-    return [max((y for y in range(rows) if bits[y][x]), default=rows) for x in range(len(bits[0]) if bits else 0)]
+    found = [len(bits)] * len(bits[0]) if bits else []
+    for y, row in enumerate(bits):
+        if any(row):
+            found = [y if dots else before for dots, before in zip(row, found, strict=True)]
+    return found

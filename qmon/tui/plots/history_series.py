@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, Literal
 
-from qmon.model.series import Point, figure_column
+from qmon.model.series import Point, figure_column, series_span_s
 
 Reading = Literal["ready", "push_rate", "pop_rate"]
 Values = list[float | None]
@@ -19,9 +19,7 @@ WINDOWS_S: Final = (30.0, 60.0, 120.0, 180.0, 240.0, 300.0, 420.0, 600.0)
 
 def plot_window_s(history: Sequence[Point]) -> float:
     """Return the number of seconds that a plot of this history spans: at most ten minutes."""
-    if not history:
-        return WINDOWS_S[0]
-    held = history[-1].at - history[0].at
+    held = series_span_s(history)
     return next((w for w in WINDOWS_S if held <= w), WINDOWS_S[-1])
 
 
@@ -97,10 +95,12 @@ def peak_value(history: Sequence[Point], reading: Reading, current: float | None
     A plot shows means, which are lower than a short peak. ``None`` if no value is known.
     """
     values = figure_column(history, reading)
-    if history:
-        values = values[bisect_left(figure_column(history, "at"), history[-1].at - plot_window_s(history)) :]
-    known = values if sum(values) == sum(values) else [value for value in values if value == value]  # NaN: unknown
-    return max((*known, *(() if current is None else (current,))), default=None)
+    if series_span_s(history) > WINDOWS_S[-1]:
+        times = figure_column(history, "at")
+        values = values[bisect_left(times, times[-1] - WINDOWS_S[-1]) :]
+    known = values if (total := sum(values)) == total else [value for value in values if value == value]  # NaN: unknown
+    peak = max(known, default=current)
+    return peak if current is None or peak is None else max(peak, current)
 
 
 _ROUND: Final = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)

@@ -103,6 +103,7 @@ class KeyLine(Lines):
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id, most=2)
+        self._given: tuple[object, ...] | None = None
 
     def show_keys(
         self,
@@ -114,6 +115,10 @@ class KeyLine(Lines):
         entries: Sequence[ScreenEntry] = ENTRIES,
     ) -> None:
         """Show these keys. The arguments are those of ``keybar_lines``."""
+        given = (bindings, off, off_word, current, filter_text, entries)
+        if given == self._given:  # the usual case: keys change less often than figures
+            return
+        self._given = given
         self._clickable_keys = {f" {entry.digit} ": entry.digit for entry in entries}
         self._clickable_keys |= {f"{key_name(b)} ": b.key.partition(",")[0] for b in bindings if b.show}
         self.show(lambda cells, _: keybar_lines(bindings, current, filter_text, cells, off, off_word, entries))
