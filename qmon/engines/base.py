@@ -35,12 +35,14 @@ def ordered_values(bound: Bound, *, nul_allowed: bool) -> list[Value]:
     value contains a NUL character, which PostgreSQL cannot store.
     """
     wanted, given = bound.statement.parameters, {**bound.statement.values, **bound.values}
+    if not (wanted or given):
+        return []
     if missing := [name for name in wanted if name not in given]:
         raise BadInput(BindingText.VALUE_MISSING.render(query=bound.statement.name, value=missing[0]))
     if extra := given.keys() - set(wanted):
         raise BadInput(BindingText.VALUE_UNUSED.render(query=bound.statement.name, value=min(extra)))
     values = [given[name] for name in wanted]
-    if not nul_allowed and any(isinstance(value, str) and "\0" in value for value in values):
+    if not nul_allowed and any([isinstance(value, str) and "\0" in value for value in values]):
         raise BadInput(BindingText.NUL_CHARACTER.render(query=bound.statement.name))
     return values
 

@@ -21,6 +21,8 @@ _AT_A_GLANCE_S: Final = 3.0
 
 # Most unknown figures of a poll have one of a few reasons.
 _CACHED_REASONS: Final = 256
+# Most numbers of a poll are small.
+_CACHED_VALUES: Final = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,12 @@ class Figure:
     def unknown(reason: str) -> Figure:
         """Return an unknown figure with its reason."""
         return Figure(None, reason=reason)
+
+    @staticmethod
+    @lru_cache(_CACHED_VALUES, typed=True)
+    def exact(value: float) -> Figure:
+        """Return a figure that was just read."""
+        return Figure(value)
 
     def as_lower_bound(self, reason: str) -> Figure:
         """Return the figure as a lower bound, because our role sees only some of the rows.

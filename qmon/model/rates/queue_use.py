@@ -160,7 +160,7 @@ def work_between(before: UseSample, now: UseSample, polls: int = 1) -> PopWork |
         None if later is None or earlier is None else later - earlier
         for later, earlier in zip(_read_totals(now), _read_totals(before), strict=True)
     ]
-    if any(count is not None and count < 0 for count in counts):
+    if min([count for count in counts if count is not None], default=0) < 0:
         return None
     scans, rows, pages, *others = counts
     known = before.own_rows is not None and before.own_pages is not None and polls == 1

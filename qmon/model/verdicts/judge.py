@@ -352,16 +352,15 @@ def _find_evidence(
     seen: dict[str, EvidenceSpan] = {}
     for rule in rules:
         try:
-            evidence = _evaluate_rule(rule, context, spans, now_at)
+            if (proof := rule.proof(context)) is None:
+                continue
+            raised, span = _record_evidence(rule, proof, context, spans, now_at)
         # as in `DefectGuard.attempt`, whose call would take longer than most rules
         except Exception as problem:
             if guard is None:
                 raise
             guard.record(f"{_RULE}{rule.code}", problem)
             continue
-        if evidence is None:
-            continue
-        raised, span = evidence
         seen[rule.code] = span
         if span.raised:
             found[rule.code] = raised
@@ -383,11 +382,10 @@ def _drop_explained(found: dict[str, Verdict], unproved: dict[str, Verdict], see
             each.pop(code, None)
 
 
-def _evaluate_rule(rule: Rule, context: RuleInput, spans: Spans, now_at: float) -> tuple[Verdict, EvidenceSpan] | None:
-    """Return the verdict of a rule and the span of its evidence, or ``None`` if this poll has no such evidence."""
-    proof = rule.proof(context)
-    if proof is None:
-        return None
+def _record_evidence(
+    rule: Rule, proof: str, context: RuleInput, spans: Spans, now_at: float
+) -> tuple[Verdict, EvidenceSpan]:
+    """Return the verdict of a rule with this proof, and the span of its evidence."""
     span = _extend_span(spans, rule.code, now_at, rule.hold_s)
     # If qmon only guessed that the table is a queue, the evidence may mean something else.
     guess = context.layout is not None and context.layout.is_guess

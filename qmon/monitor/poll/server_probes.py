@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from qmon.engines.base import Value
 from qmon.model.probe_table import PROBES
@@ -135,10 +135,13 @@ class ServerProbes:
         for each in sizes:
             self._sizes[each.table_id][1][each.index_id] = each.bytes
         uses: Sequence[UseSample] | None = results.get(("", "uses"))
-        if uses is not None and not one_trip:
-            uses = [replace(use, own_rows=None, own_pages=None, own_scans=None) for use in uses]
+        if uses is not None:
+            own = self._own_uses.totals()
+            uses = tuple(
+                self._complete_use(use, own.get((use.table_id, use.index_id)), one_trip=one_trip) for use in uses
+            )
         return ServerRead(
-            uses=None if uses is None else tuple(self._with_sizes(self._own_uses.without_own(uses))),
+            uses=uses,
             statistics=self._statistics,
             horizon=self._current_horizon(server.now_at),
             latches=self._recent_latches(results, server.now_at),
@@ -152,14 +155,15 @@ class ServerProbes:
         """Return the earliest time at which the sizes of these tables were read, if a separate probe reads them."""
         return min((self._sizes[table][0] for table in tables if table in self._sizes), default=None)
 
-    def _with_sizes(self, uses: Sequence[UseSample]) -> list[UseSample]:
-        """Add the last known sizes to samples without a size."""
-        return [
-            replace(use, bytes=read[1].get(use.index_id))
-            if use.bytes is None and (read := self._sizes.get(use.table_id)) is not None
-            else use
-            for use in uses
-        ]
+    def _complete_use(self, use: UseSample, own: tuple[int, int, int] | None, *, one_trip: bool) -> UseSample:
+        """Return the sample without qmon's own reads, and with the last known size if it has no size."""
+        known: dict[str, Any] = {} if one_trip else {"own_rows": None, "own_pages": None, "own_scans": None}
+        for name, read in zip(("scans", "rows_read", "pages"), own or (), strict=False):
+            total: int | None = getattr(use, name)
+            known[name] = None if total is None else total - read
+        if use.bytes is None and (sizes := self._sizes.get(use.table_id)) is not None:
+            known["bytes"] = sizes[1].get(use.index_id)
+        return replace(use, **known) if known else use
 
     def _recent_latches(self, results: Results, now_at: float) -> tuple[LatchSample, ...] | None:
         """Return the sessions that wait for pages, from this poll or a recent poll."""

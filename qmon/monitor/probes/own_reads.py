@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 from qmon.engines.base import Bound, Connection, Rows
 from qmon.engines.result_records import to_records
 from qmon.model.rates.queue_use import IndexKey
-from qmon.model.samples.usage_samples import OwnUse, UseSample
+from qmon.model.samples.usage_samples import OwnUse
 from qmon.monitor.probes.probe_statements import StatementCache
 
 
@@ -39,18 +38,7 @@ class OwnUses:
                 self._read[use.table_id, use.index_id] = scans + use.scans, rows + use.rows_read, pages + use.pages
         return found
 
-    def without_own(self, uses: Sequence[UseSample]) -> list[UseSample]:
-        """Return the samples without the reads of qmon's own sessions."""
+    def totals(self) -> dict[IndexKey, tuple[int, int, int]]:
+        """Return the scans, rows and pages of qmon's background readers so far, by table and index."""
         with self._lock:
-            own = dict(self._read)
-        return [
-            replace(
-                use,
-                scans=None if use.scans is None else use.scans - read[0],
-                rows_read=None if use.rows_read is None else use.rows_read - read[1],
-                pages=None if use.pages is None else use.pages - read[2],
-            )
-            if (read := own.get((use.table_id, use.index_id))) is not None
-            else use
-            for use in uses
-        ]
+            return dict(self._read)

@@ -25,7 +25,8 @@ Results = dict[tuple[str, str], tuple[Any, ...]]
 class ProbeStatement:
     """One statement of a poll. ``queue`` is empty for the whole target; ``record`` is the type of its rows.
 
-    ``part``: distinguishes several statements of one probe, whose rows are merged.
+    ``part``: distinguishes several statements of one probe, whose rows are merged. ``key``: the key of the result until
+    the parts are merged.
     """
 
     probe: str
@@ -33,11 +34,11 @@ class ProbeStatement:
     bound: Bound
     queue: str = ""
     part: str = ""
+    key: tuple[str, str] = field(init=False)
 
-    @property
-    def key(self) -> tuple[str, str]:
-        """The key of the result until the parts are merged."""
-        return self.queue, f"{self.probe}{PART}{self.part}" if self.part else self.probe
+    def __post_init__(self) -> None:
+        name = f"{self.probe}{PART}{self.part}" if self.part else self.probe
+        object.__setattr__(self, "key", (self.queue, name))
 
 
 @dataclass(slots=True)

@@ -408,7 +408,7 @@ class QueueTrack:
             # Work that the counters miss shows only in the rows.
             unchecked_s = 0.0 if value else self._standing.unchecked_s
             why = failure_for("ready" if unchecked_s else "rates", snapshot, samples.layout.queue)
-            return mark_age("rates", older_figure(Figure(value), behind_s + unchecked_s, why))
+            return mark_age("rates", older_figure(Figure.exact(value), behind_s + unchecked_s, why))
 
         still = Reason.COUNTERS_STAND_STILL
         no_push = still if self._standing.pushes else None

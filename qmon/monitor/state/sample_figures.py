@@ -75,7 +75,7 @@ ROW_FIGURES: Final = frozenset(figure.field for figure in QUEUE_FIGURES if figur
 def ready_figure(samples: QueueSamples, exact: float | None, carried: tuple[float, float] | None) -> Figure:
     """Return the ready messages: exact, extrapolated from a count (``~``), or a lower bound."""
     if exact is not None:
-        return Figure(exact)
+        return Figure.exact(exact)
     if carried is not None:
         value, age = carried
         every_s = samples.count.every_s if samples.count is not None and samples.depth is None else 0.0
@@ -137,7 +137,7 @@ def stuck_figure(
     if pops_in_transaction(samples.layout):
         return _with_lock_age(samples, _stuck_in_transaction(samples, held, writers), at)
     if samples.progress is not None and samples.progress.in_progress == 0 and samples.layout.has_figure("stuck"):
-        return Figure(0.0)
+        return Figure.exact(0.0)
     if samples.progress is not None and samples.layout.part is not None:
         return _stuck_in_group(samples, samples.progress)
     if (
@@ -218,7 +218,7 @@ def _stuck_in_transaction(
     if writers is not None and all(w.transaction_s is not None for w in writers):
         late = any((w.transaction_s or 0.0) > samples.layout.timeout_s for w in writers)
         if not late and (held is None or not held.unseen):
-            return Figure(0.0)
+            return Figure.exact(0.0)
     if held is None:
         return _unknown_figure(samples, "stuck")
     if held.unseen:
@@ -316,7 +316,7 @@ def _gap_figure(samples: QueueSamples, _: float) -> Figure:
     if samples.last_id is None or samples.head is None or samples.layout.traits.order != "fifo":
         return _unknown_figure(samples, "gap")
     if samples.head.counted == 0:
-        return Figure(0.0)
+        return Figure.exact(0.0)
     number = whole_number(samples.head.head_id)
     return (
         Figure.unknown(Reason.HEAD_BY_TIME) if number is None else Figure(float(max(0, samples.last_id - number + 1)))
@@ -346,7 +346,7 @@ def counted_figure(
     """
     age_s = max(0.0, at - counted_at) if counted_at is not None else 0.0
     if value is not None and (value <= COUNT_LIMIT or samples.layout.part is not None):
-        return Figure(float(value), age_s=age_s)
+        return Figure(float(value), age_s=age_s) if age_s else Figure.exact(float(value))
     if scanned is not None and samples.count is not None:
         return scanned_figure(samples.count, scanned if value is None else max(scanned, COUNT_LIMIT), at, "")
     if value is None:
@@ -358,7 +358,7 @@ def unknown_states_figure(samples: QueueSamples, at: float) -> Figure:
     """Return the number of messages in unknown states, with the age of the reading."""
     count = 0 if samples.strange is None else samples.strange.counted
     found = counted_figure(samples, count, "in_unknown_states", None, at, samples.strange_at)
-    return replace(found, every_s=samples.strange_every_s)
+    return replace(found, every_s=samples.strange_every_s) if samples.strange_every_s else found
 
 
 def scheduled_figure(samples: QueueSamples, at: float) -> Figure:
@@ -491,7 +491,7 @@ def _connected_figure(seen: ClientsSeen | None, unseen: Figure) -> Figure:
         return unseen
     if not seen.connected and not seen.is_complete:
         return Figure.unknown(Reason.CLIENTS_UNSEEN)
-    return Figure(float(seen.connected), at_least=not seen.whole)
+    return Figure.exact(float(seen.connected)) if seen.whole else Figure(float(seen.connected), at_least=True)
 
 
 def whole_number(text: str | None) -> int | None:

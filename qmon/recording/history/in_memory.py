@@ -10,7 +10,7 @@ from typing import Final
 
 from qmon.model.alerts.latches import Change
 from qmon.model.operation_records import Operation
-from qmon.model.queue_figures import PLOTTED_FIGURES, QueueFigure
+from qmon.model.queue_figures import PLOTTED_FIGURES
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import SourceState
@@ -225,10 +225,12 @@ def nearest_mark(marks: Iterable[JumpPoint | None], at: float, *, forward: bool)
 def _figure_values(queue: QueueView) -> tuple[float | None, ...]:
     """Return the figures in the order of ``FIGURES``, computed in the same way as in recordings."""
 
-    def value(figure: QueueFigure) -> float | None:
+    values: list[float | None] = []
+    for figure in PLOTTED_FIGURES:
         if not figure.moved or queue.moved is None or not queue.span_s:
-            return figure.figure_for(queue).evidence.value
-        moved = figure.moved_for(queue)
-        return None if moved is None else moved / queue.span_s
-
-    return tuple(map(value, PLOTTED_FIGURES))
+            shown = figure.figure_for(queue)
+            values.append(None if shown.old else shown.value)
+        else:
+            moved = figure.moved_for(queue)
+            values.append(None if moved is None else moved / queue.span_s)
+    return tuple(values)

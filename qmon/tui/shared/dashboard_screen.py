@@ -29,6 +29,7 @@ from qmon.tui.shared.banner import alert_lines, operation_lines, pause_lines, to
 from qmon.tui.shared.header import header_lines, heading_line
 from qmon.tui.shared.keybar import KeyLine
 from qmon.tui.shown_state import Freshness, ShownState
+from qmon.tui.widgets.compositor import ChangedLinesCompositor
 from qmon.tui.widgets.filter_bar import FilterBar
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.grid_table import Table
@@ -67,6 +68,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
     def __init__(self) -> None:
         super().__init__()
+        self._compositor = ChangedLinesCompositor()
         self.filter_text = ""
         self.sorted_by: tuple[str, bool] = ("", True)
         self._drawn_freshness: Freshness | None = None

@@ -85,11 +85,13 @@ class RateWindow:
         for tick in reversed(self._ticks):
             if span and span + tick.seconds > seconds * 1.05:
                 break
+            flow = tick.flow
             span += tick.seconds
-            pushed += tick.flow.pushed
-            popped = _sum_or_none(popped, tick.flow.popped)
-            completed = _sum_or_none(completed, tick.flow.completed)
-            net = _sum_or_none(net, tick.flow.net)
+            pushed += flow.pushed
+            # A sum is unknown if one of its parts is unknown.
+            popped = None if popped is None or flow.popped is None else popped + flow.popped
+            completed = None if completed is None or flow.completed is None else completed + flow.completed
+            net = None if net is None or flow.net is None else net + flow.net
         if span <= 0:
             return None
         popped_s, completed_s, net_s = (None if moved is None else moved / span for moved in (popped, completed, net))
@@ -130,8 +132,3 @@ class RateWindow:
         span = times[right] - times[right - 1]
         share = (at - times[right - 1]) / span if span > 0 else 0.0
         return nets[right - 1] + share * (nets[right] - nets[right - 1])
-
-
-def _sum_or_none(total: float | None, more: float | None) -> float | None:
-    """Return the sum; unknown if either part is unknown."""
-    return None if total is None or more is None else total + more
