@@ -30,7 +30,7 @@ from qmon.monitor.state.target_history import TargetHistory
 from qmon.operate.context import Permission
 from qmon.operate.operator import Operator
 from qmon.operate.operator_context import create_context
-from qmon.operate.run.prepared_action import PreparedAction
+from qmon.operate.run.running_operation import PreparedAction
 from qmon.redact import build_redactor
 from qmon.texts import Text
 

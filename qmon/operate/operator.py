@@ -31,7 +31,7 @@ from qmon.operate.libraries.library_pause import (
 )
 from qmon.operate.message import Message, read_message
 from qmon.operate.run.operation_history import read_operations
-from qmon.operate.run.prepared_action import PreparedAction
+from qmon.operate.run.running_operation import PreparedAction
 
 
 class Operator:

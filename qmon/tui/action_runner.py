@@ -23,7 +23,7 @@ from qmon.tui.screen_texts import ScreenText
 
 if TYPE_CHECKING:
     from qmon.operate.operator import Operator
-    from qmon.operate.run.prepared_action import PreparedAction
+    from qmon.operate.run.running_operation import PreparedAction
 
 T = TypeVar("T")
 

@@ -26,7 +26,7 @@ from qmon.model.operation_records import Choice, OwnerState
 from qmon.operate.context import OperatorContext, Permission
 from qmon.operate.install.install_queue import install_queue
 from qmon.operate.operator import Operator
-from qmon.operate.run.prepared_action import PreparedAction
+from qmon.operate.run.running_operation import PreparedAction
 from tests.benchmarks.results import Bound, Part
 from tests.facts import connected, odbc
 from tests.queues import ENGINE, opened, routine, target_of

@@ -8,7 +8,7 @@ from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.operation_records import OperationResult, OperationState
 from qmon.operate.actions.ring_repair import prepare_repair
 from qmon.operate.actions.ring_scan import MIN_AGE_S
-from qmon.operate.run.prepared_action import PreparedAction
+from qmon.operate.run.running_operation import PreparedAction
 from tests.contract.anywhere import Place, Row, rows
 from tests.facts import wait_until
 

@@ -26,8 +26,7 @@ from qmon.errors import QmonError
 from qmon.model.operation_records import Choice, OperationResult, OperationState, OwnerState
 from qmon.operate.operator import Operator
 from qmon.operate.run.batches import BatchWork
-from qmon.operate.run.prepared_action import PreparedAction
-from qmon.operate.run.running_operation import RunningOperationText
+from qmon.operate.run.running_operation import PreparedAction, RunningOperationText
 from qmon.operate.run.table_identity import TableChanged
 from tests.contract.hostile_tables import CHANGES, HELD, KEYED, ROLE, Drawn
 from tests.contract.operating import YES, desk_at

@@ -10,7 +10,7 @@ from qmon.engines.base import Connection, Session
 from qmon.model.layout.layout import Layout, OwnerColumn
 from qmon.model.operation_records import OperationResult, OwnerState, Progress
 from qmon.operate.context import OperatorContext, Permission
-from qmon.operate.run.prepared_action import PreparedAction
+from qmon.operate.run.running_operation import PreparedAction
 from tests.facts import connected
 from tests.queues import ENGINE, target_of
 from tests.schemas import valid

@@ -18,7 +18,7 @@ from qmon.errors import ConnectionFailed, QmonError
 from qmon.model.operation_records import Choice, OperationResult, OperationState, OwnerState, Progress
 from qmon.operate.audit import AuditFailed
 from qmon.operate.run import running_operation
-from qmon.operate.run.prepared_action import PreparedAction
+from qmon.operate.run.running_operation import PreparedAction
 from tests.contract.killing import ACTS, Act, Victim
 from tests.contract.operating import applied, lines
 from tests.facts import query, wait_until

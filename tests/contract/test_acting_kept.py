@@ -22,7 +22,7 @@ from qmon.operate.operator import Operator
 from qmon.operate.plan.exclusions import ExclusionText
 from qmon.operate.plan.required_rights import RightsText
 from qmon.operate.run.pacing import archive_pace
-from qmon.operate.run.prepared_action import ApplyText
+from qmon.operate.run.running_operation import ApplyText
 from qmon.operate.run.verification import TriggerText
 from tests.contract.operating import applied, desk_at
 from tests.facts import connected, query

@@ -14,7 +14,7 @@ from qmon.operate.actions.ring_repair import RepairText, prepare_repair
 from qmon.operate.actions.ring_scan import MIN_AGE_S
 from qmon.operate.context import ReadOnly
 from qmon.operate.plan.allowed_actions import NotAllowed
-from qmon.operate.run.prepared_action import PreparedAction
+from qmon.operate.run.running_operation import PreparedAction
 from tests.contract.operating import YES, applied, desk_at
 from tests.facts import query, wait_until
 from tests.queues import call, made, opened, run

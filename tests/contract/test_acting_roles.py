@@ -22,7 +22,7 @@ from qmon.operate.context import OperatorContext, Permission, ReadOnly
 from qmon.operate.operator import Operator
 from qmon.operate.operator_context import ContextText
 from qmon.operate.run.pacing import archive_pace
-from qmon.operate.run.prepared_action import PreparedAction
+from qmon.operate.run.running_operation import PreparedAction
 from tests.contract.operating import applied, desk_at
 from tests.contract.roles import kept_out, login, set_up
 from tests.contract.sessions import pid

@@ -21,7 +21,7 @@ from qmon.operate.actions.archiver import ARCHIVE_SESSION, Archiver, ArchiveText
 from qmon.operate.actions.requeue_sessions import RequeueSessionsText
 from qmon.operate.operator import Operator
 from qmon.operate.run.pacing import archive_pace
-from qmon.operate.run.prepared_action import PreparedAction
+from qmon.operate.run.running_operation import PreparedAction
 from tests.cli.calling import call
 from tests.contract.anywhere import Place, execute, rolled_back, rows
 from tests.contract.anywhere_acting import draw, every_row, finished, planned

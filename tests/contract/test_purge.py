@@ -18,8 +18,7 @@ from qmon.operate.context import AccessText, Permission, ReadOnly
 from qmon.operate.operator import Operator
 from qmon.operate.plan.exclusions import ExclusionText
 from qmon.operate.plan.selection import ChoiceText
-from qmon.operate.run.prepared_action import ApplyText
-from qmon.operate.run.running_operation import RunningOperationText
+from qmon.operate.run.running_operation import ApplyText, RunningOperationText
 from qmon.operate.table_structure import StructureText
 from tests.contract.operating import applied, desk_at, lines
 from tests.facts import connected, query

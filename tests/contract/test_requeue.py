@@ -20,7 +20,7 @@ from qmon.operate.operator import Operator
 from qmon.operate.plan.allowed_actions import NotAllowed
 from qmon.operate.plan.exclusions import ExclusionText
 from qmon.operate.plan.selection import ChoiceText
-from qmon.operate.run.prepared_action import ApplyText
+from qmon.operate.run.running_operation import ApplyText
 from tests.contract.operating import ANY_OWNER, HELD, applied, desk_at, stuck
 from tests.facts import connected, query
 from tests.queues import ENGINE, call, made, opened, run

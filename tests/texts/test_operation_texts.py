@@ -10,8 +10,7 @@ from qmon.operate.message import MessageText
 from qmon.operate.operator_context import ContextText
 from qmon.operate.run.batches import RowRefusal
 from qmon.operate.run.failure_watch import FailureText
-from qmon.operate.run.prepared_action import ApplyText
-from qmon.operate.run.running_operation import RunningOperationText
+from qmon.operate.run.running_operation import ApplyText, RunningOperationText
 from qmon.operate.run.table_identity import TableChange
 from qmon.operate.run.verification import TriggerText
 from qmon.operate.table_structure import StructureText

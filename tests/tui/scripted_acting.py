@@ -32,7 +32,7 @@ from qmon.model.samples.polled_samples import PauseSample
 from qmon.operate.context import OnProgress, OperatorContext, Permission, StopRequested
 from qmon.operate.message import Message
 from qmon.operate.operator import Operator
-from qmon.operate.run.prepared_action import PreparedAction
+from qmon.operate.run.running_operation import PreparedAction
 from qmon.tui.action_runner import ActionRunner
 from tests.tui.scripted import NASTY, SAMPLED_AT
 

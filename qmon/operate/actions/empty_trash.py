@@ -19,8 +19,13 @@ from qmon.operate.plan.required_rights import why_no_record, why_not_permitted
 from qmon.operate.plan.selection import read_owner_facts
 from qmon.operate.run.batches import Batches
 from qmon.operate.run.operation_history import read_operations
-from qmon.operate.run.prepared_action import PreparedAction
-from qmon.operate.run.running_operation import OperationRecord, RunningOperation, Tally, read_audit_access
+from qmon.operate.run.running_operation import (
+    OperationRecord,
+    PreparedAction,
+    RunningOperation,
+    Tally,
+    read_audit_access,
+)
 from qmon.operate.sql import Sql
 from qmon.texts import Text
 

@@ -13,7 +13,7 @@ from qmon.operate.actions import end_sessions
 from qmon.operate.actions.end_sessions import EndMethod, EndSessions, SessionSample, SessionToEnd
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan.required_rights import why_not_permitted
-from qmon.operate.run.prepared_action import PreparedAction
+from qmon.operate.run.running_operation import PreparedAction
 from qmon.operate.sql import Sql
 from qmon.texts import Text
 

@@ -25,8 +25,7 @@ from qmon.operate.actions.pause_switch import PauseMeans, SwitchState
 from qmon.operate.context import OnProgress, OperatorContext, StopRequested
 from qmon.operate.plan import allowed_actions
 from qmon.operate.plan.required_rights import why_not_permitted
-from qmon.operate.run.prepared_action import PreparedAction, refused_action
-from qmon.operate.run.running_operation import OperationRecord, RunningOperation
+from qmon.operate.run.running_operation import OperationRecord, PreparedAction, RunningOperation, refused_action
 from qmon.operate.sql import Sql
 from qmon.texts import Text
 

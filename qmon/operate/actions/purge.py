@@ -41,8 +41,14 @@ from qmon.operate.plan.selection import (
 from qmon.operate.row_set import Mark, marks_for
 from qmon.operate.run.batches import BatchWork, MoveBatch, RowRefused, lock_rows
 from qmon.operate.run.pacing import LARGEST_BATCH
-from qmon.operate.run.prepared_action import PreparedAction, refused_action
-from qmon.operate.run.running_operation import OperationRecord, RunningOperation, Tally, read_audit_access
+from qmon.operate.run.running_operation import (
+    OperationRecord,
+    PreparedAction,
+    RunningOperation,
+    Tally,
+    read_audit_access,
+    refused_action,
+)
 from qmon.operate.run.table_identity import TableIdentity, read_table_identity
 from qmon.operate.run.verification import TriggerWatch
 from qmon.operate.sql import Names, Sql, Values

@@ -27,8 +27,7 @@ from qmon.operate.row_set import Mark, RowSet, ids_for
 from qmon.operate.run.batches import Batches, MoveBatch
 from qmon.operate.run.failure_watch import FailureWatch, Outcome, ReadOutcomes
 from qmon.operate.run.pacing import largest_batch_for
-from qmon.operate.run.prepared_action import PreparedAction, refused_action
-from qmon.operate.run.running_operation import RunningOperation
+from qmon.operate.run.running_operation import PreparedAction, RunningOperation, refused_action
 from qmon.operate.sql import Sql
 from qmon.texts import Text
 

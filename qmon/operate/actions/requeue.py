@@ -35,8 +35,14 @@ from qmon.operate.row_set import CHUNK_ROWS, Mark, RowSet, marks_for
 from qmon.operate.run.batches import BatchWork, MoveBatch, lock_rows
 from qmon.operate.run.failure_watch import FailureWatch
 from qmon.operate.run.pacing import LARGEST_BATCH
-from qmon.operate.run.prepared_action import PreparedAction, refused_action
-from qmon.operate.run.running_operation import OperationRecord, RunningOperation, Tally, read_audit_access
+from qmon.operate.run.running_operation import (
+    OperationRecord,
+    PreparedAction,
+    RunningOperation,
+    Tally,
+    read_audit_access,
+    refused_action,
+)
 from qmon.operate.run.table_identity import TableIdentity, read_table_identity
 from qmon.operate.run.verification import TriggerWatch, WrittenRow, check_written
 from qmon.operate.sql import Sql

@@ -31,7 +31,7 @@ from qmon.operate.context import OperatorContext
 from qmon.operate.plan import preview
 from qmon.operate.plan.required_rights import why_not_permitted
 from qmon.operate.plan.selection import state_text
-from qmon.operate.run.prepared_action import PreparedAction
+from qmon.operate.run.running_operation import PreparedAction
 from qmon.operate.sql import Sql
 from qmon.texts import Text
 

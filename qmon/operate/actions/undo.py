@@ -42,8 +42,7 @@ from qmon.operate.row_set import CHUNK_ROWS, Mark, RowSet, ids_for, rows_for
 from qmon.operate.run.batches import BatchWork, MoveBatch, RowRefused, lock_rows
 from qmon.operate.run.operation_history import OperationRow, read_operations
 from qmon.operate.run.pacing import LARGEST_BATCH
-from qmon.operate.run.prepared_action import PreparedAction
-from qmon.operate.run.running_operation import OperationRecord, RunningOperation, Tally
+from qmon.operate.run.running_operation import OperationRecord, PreparedAction, RunningOperation, Tally
 from qmon.operate.run.verification import TriggerWatch, WrittenRow, check_written, is_still_as_written
 from qmon.operate.sql import Names, Sql
 from qmon.operate.table_structure import TableStructure, read_structure

@@ -33,8 +33,7 @@ from qmon.operate.plan.selection import Criteria
 from qmon.operate.row_set import Mark, pack_rows
 from qmon.operate.run.batches import MoveBatch, RowRefused
 from qmon.operate.run.failure_watch import FailureWatch
-from qmon.operate.run.prepared_action import PreparedAction
-from qmon.operate.run.running_operation import OperationRecord, RunningOperation, Tally
+from qmon.operate.run.running_operation import OperationRecord, PreparedAction, RunningOperation, Tally
 from qmon.operate.run.table_identity import read_table_identity
 from qmon.operate.sql import Sql
 from qmon.operate.table_structure import TableStructure, read_structure

@@ -31,8 +31,13 @@ from qmon.operate.plan.required_rights import (
 from qmon.operate.row_set import pack_rows
 from qmon.operate.run.batches import MoveBatch
 from qmon.operate.run.failure_watch import FailureWatch
-from qmon.operate.run.prepared_action import PreparedAction, refused_action
-from qmon.operate.run.running_operation import OperationRecord, RunningOperation, read_audit_access
+from qmon.operate.run.running_operation import (
+    OperationRecord,
+    PreparedAction,
+    RunningOperation,
+    read_audit_access,
+    refused_action,
+)
 from qmon.operate.sql import Sql, Values
 from qmon.operate.table_structure import TableStructure, read_structure
 from qmon.texts import Text

@@ -13,7 +13,7 @@ from qmon.operate.plan.preview import estimate_seconds
 from qmon.operate.row_set import RowSet
 from qmon.operate.run.batches import BatchWork, MoveBatch
 from qmon.operate.run.pacing import largest_batch_for
-from qmon.operate.run.prepared_action import Work
+from qmon.operate.run.running_operation import Work
 from qmon.operate.sql import Sql
 from qmon.texts import Text
 

@@ -29,7 +29,7 @@ from qmon.tui.widgets.lines import Lines
 from qmon.tui.widgets.segmented_control import SegmentedControl
 
 if TYPE_CHECKING:
-    from qmon.operate.run.prepared_action import PreparedAction
+    from qmon.operate.run.running_operation import PreparedAction
 
 _TICK_S: Final = 0.5
 _SHORT_NAME: Final = 4

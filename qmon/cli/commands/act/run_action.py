@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from qmon.operate.context import Permission
     from qmon.operate.operator import Operator
     from qmon.operate.operator_context import Connections
-    from qmon.operate.run.prepared_action import PreparedAction
+    from qmon.operate.run.running_operation import PreparedAction
 from qmon.texts import Text
 
 
