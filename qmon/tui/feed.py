@@ -84,7 +84,7 @@ def redacting_fold(fold: Fold, redact: Callable[[str], str]) -> Fold:
 
     def fold_and_redact(snapshot: Snapshot) -> View:
         view = fold(snapshot)
-        if view.server.blocking is not None:
+        if view.server.blocking is not None and view.server.blocking.places:
             view = replace(view, server=replace(view.server, blocking=_redact_blocking(view.server.blocking, redact)))
         verdicts = tuple(_redact_proof(verdict, redact) for verdict in view.server.verdicts)
         outside = tuple(map(redact, view.server.outside))

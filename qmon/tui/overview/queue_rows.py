@@ -192,7 +192,7 @@ def _row(queue: QueueView, with_trend: bool, own_proof: str | None) -> GridRow:
             figures.verdict_cell(queue, verdict_keys(queue)),
             (proof, "text" if severity > 1 else "muted"),
         ),
-        {each.field: reason for each in QUEUE_FIGURES if (reason := clean(each.figure_for(queue).reason))},
+        {each.field: clean(reason) for each in QUEUE_FIGURES if (reason := queue.figure(each.field).reason)},
     )
 
 

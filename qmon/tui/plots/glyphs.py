@@ -38,11 +38,13 @@ def trace_line(
     """
     cells = [[0] * len(values) for _ in range(rows)]
     before: int | None = None
+    last, at = None, 0
     for x, value in enumerate(values):
         if value is None:
             before = None
             continue
-        at = dot_row(value, low, top, rows)
+        if value != last:
+            last, at = value, dot_row(value, low, top, rows)
         start = at if before is None else before
         middle = (start + at) // 2
         if dashed and x % 2:

@@ -53,7 +53,7 @@ def _step_means(times: array[float], values: array[float], parts: Sequence[tuple
     out: Values = []
     end, mean, seen_at, hold = times[-1], None, float("-inf"), None
     for left, (start, stop) in zip(range(len(parts) - 1, -1, -1), parts, strict=True):
-        known = values[start:stop]
+        known = values[start:stop] if start < stop else ()
         if (total := sum(known)) != total:  # one value is NaN, which means unknown
             places = [place for place in range(start, stop) if values[place] == values[place]]
             known, stop = array("d", (values[place] for place in places)), places[-1] + 1 if places else start
