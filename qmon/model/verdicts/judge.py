@@ -40,7 +40,7 @@ from qmon.model.verdicts.message_verdicts import (
     POISON,
     WRONG_CLOCK,
 )
-from qmon.model.verdicts.rule import Condition, Rule, RuleInput, holds_never
+from qmon.model.verdicts.rule import Rule, RuleInput, holds_never
 from qmon.model.verdicts.server_health_verdicts import (
     AT_LIMIT,
     FAILED_OVER,
@@ -173,13 +173,6 @@ CANNOT_TELL: Final = "cannot tell"
 # Key of a span that `judge_queue` returns: during this span, qmon cannot tell whether messages leave the queue.
 _UNMOVED: Final = "unmoved"
 
-
-def _codes_by_condition(rules: Sequence[Rule]) -> dict[Condition, tuple[str, ...]]:
-    """Return the conditions under which rules are undecided, each with the codes of its rules."""
-    conditions = {rule.unread for rule in rules} - {holds_never}
-    return {each: tuple(rule.code for rule in rules if rule.unread is each) for each in conditions}
-
-
 # The rules. Among equally severe verdicts, the earlier rule is shown first.
 RULES: Final[tuple[Rule, ...]] = (
     CANNOT_SEE,
@@ -225,9 +218,6 @@ _RANKS: Final = {rule.code: rank for rank, rule in enumerate(RULES)}
 _EXPLAINED: Final = {rule.code: rule.explains for rule in RULES}
 TARGET_RULES: Final = tuple(rule for rule in RULES if rule.of_target)
 QUEUE_RULES: Final = tuple(rule for rule in RULES if not rule.of_target)
-# The codes of the rules that are undecided under each condition.
-_UNREAD_OF_TARGET: Final = _codes_by_condition(TARGET_RULES)
-_UNREAD_OF_QUEUES: Final = _codes_by_condition(QUEUE_RULES)
 
 # The verdicts about the whole target.
 TARGET_CODES: Final = frozenset(rule.code for rule in TARGET_RULES)
@@ -465,8 +455,9 @@ def _unread_codes(rules: Sequence[Rule], context: RuleInput, *, known: bool = Tr
         return frozenset(rule.code for rule in rules)
     of_target = (each for each in (context.snapshot.failures if context.snapshot else ()) if not each.queue)
     failed = {each.probe for each in (*context.failures, *of_target)}
-    conditions = _UNREAD_OF_TARGET if rules is TARGET_RULES else _UNREAD_OF_QUEUES
-    unread = {code for condition, codes in conditions.items() if condition(context) for code in codes}
+    conditions = {rule.unread for rule in rules} - {holds_never}  # many rules share one
+    holding = {condition for condition in conditions if condition(context)}
+    unread = {rule.code for rule in rules if rule.unread in holding} if holding else set()
     if failed:
         unread.update(rule.code for rule in rules if any(is_probe_of(probe, rule.probes) for probe in failed))
     return frozenset(unread)
