@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from qmon.cli.output import print_note
 from qmon.errors import BadInput
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     from qmon.cli.target_session import ChosenTarget
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from qmon.monitor.notify.notifier import Notifier
     from qmon.monitor.notify.sender import Deliver
     from qmon.monitor.source import SourceState
-from qmon.texts import Text
 
 
 class AlertingText(Text):

@@ -12,13 +12,13 @@ import typer
 
 from qmon.cli.output import clean_text
 from qmon.errors import BadInput
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     from qmon.cli.target_session import ConnectedTarget
     from qmon.model.layout.layout import ObjectName
     from qmon.monitor.catalog.catalog import Catalog, TableDetails
     from qmon.monitor.catalog.discovery.candidates import Candidate
-from qmon.texts import Text
 
 
 class AnswerText(Text):

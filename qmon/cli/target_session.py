@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from qmon.cli.output import print_note
 from qmon.errors import BadInput
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     from qmon.config.config_file import Config
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from qmon.operate.context import OperatorContext
     from qmon.operate.operator import Operator
     from qmon.operate.operator_context import Connections
-from qmon.texts import Text
 
 
 class SessionText(Text):

@@ -25,6 +25,7 @@ from qmon.cli.console import OutputLost
 from qmon.errors import BadInput, ConnectionFailed, QmonError
 from qmon.model.formatting import duration
 from qmon.redact import hide_secrets
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     from qmon.cli.output import Format
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from qmon.engines.base import Connection, Target
     from qmon.model.alerts.alert_rules import AlertRule
     from qmon.model.alerts.target_check import CheckResult
-from qmon.texts import Text
 
 
 class CheckText(Text):

@@ -16,6 +16,7 @@ from qmon.cli.guard import PARTLY
 from qmon.cli.output import clean_text, is_on_terminal, print_note, print_output, print_table
 from qmon.errors import BadInput
 from qmon.model.layout.layout import LayoutSource
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     from qmon.cli.reports.target_reports import KnownQueue, QueuesReport
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from qmon.monitor.catalog.discovery.candidates import Candidate
     from qmon.monitor.catalog.proposal import ConfigProposal
     from qmon.monitor.catalog.resolve import Resolved
-from qmon.texts import Text
 
 
 class QueuesText(Text):

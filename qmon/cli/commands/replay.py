@@ -12,11 +12,11 @@ from qmon.cli import options
 from qmon.cli.output import Format, print_note, print_report
 from qmon.errors import BadInput
 from qmon.model.formatting import size
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     from qmon.model.view import View
     from qmon.recording.read.recording_reader import RecordingReader
-from qmon.texts import Text
 
 
 class ReplayText(Text):

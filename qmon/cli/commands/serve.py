@@ -17,6 +17,7 @@ from qmon.cli.output import print_note
 from qmon.cli.signals import stop_on_signals
 from qmon.errors import BadInput
 from qmon.system import wait_for_event
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     from qmon.cli.target_session import ChosenTarget
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from qmon.recording.write.headless_target import TargetRecordingStatus
     from qmon.recording.write.retention import RetentionResult
     from qmon.stream.sending import PollStream
-from qmon.texts import Text
 
 
 class ServeOptionText(Text):

@@ -11,6 +11,7 @@ import typer
 from qmon.cli import completion, options
 from qmon.cli.output import clean_text, print_note, print_output
 from qmon.errors import BadInput
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from qmon.cli.target_session import ConnectedTarget
     from qmon.monitor.catalog.resolve import Resolved
     from qmon.operate.install.control_setup import SetupResult, SetupStep
-from qmon.texts import Text
 
 
 class SetupText(Text):

@@ -16,6 +16,7 @@ from qmon.model.formatting import UNKNOWN, count, duration
 from qmon.model.layout.layout import LayoutSource
 from qmon.model.queue_figures import FIGURES_BY_FIELD
 from qmon.model.service_broker import CONVERSATIONS, TRANSMISSION, queue_state
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from qmon.model.figure import Verdict
     from qmon.model.service_broker import BrokerView
     from qmon.model.view import QueueView, View
-from qmon.texts import Text
 
 
 class StatusText(Text):

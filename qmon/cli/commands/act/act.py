@@ -13,10 +13,10 @@ import typer
 from qmon.cli import completion, options
 from qmon.errors import BadInput
 from qmon.model.operation_records import Side
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     from qmon.model.operation_records import Choice, OwnerState, RedriveLimits
-from qmon.texts import Text
 
 
 class ActText(Text):

@@ -9,11 +9,11 @@ import typer
 from qmon.cli import completion, options
 from qmon.cli.commands.act import act
 from qmon.cli.output import print_note, print_report, print_table
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     from qmon.cli.target_session import ChosenTarget
     from qmon.model.operation_records import Operation
-from qmon.texts import Text
 
 
 class HistoryText(Text):

@@ -18,6 +18,7 @@ from qmon.cli.output import Meter, clean_text, print_note, print_output
 from qmon.cli.output import print_report as write
 from qmon.errors import BadInput
 from qmon.model.formatting import duration
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from qmon.operate.operator import Operator
     from qmon.operate.operator_context import Connections
     from qmon.operate.run.running_operation import PreparedAction
-from qmon.texts import Text
 
 
 class RunText(Text):

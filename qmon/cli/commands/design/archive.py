@@ -12,10 +12,10 @@ from qmon.cli.output import Meter, clean_text, print_output
 from qmon.cli.signals import stop_on_signals
 from qmon.model.formatting import count_text, duration, milliseconds
 from qmon.system import HANGUP
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     from qmon.operate.actions.archiver import ArchiveProgress, ArchiveResult
-from qmon.texts import Text
 
 
 class ArchiveEnd(Text):

@@ -9,11 +9,11 @@ import typer
 from qmon.cli import completion, options
 from qmon.cli.output import clean_text, print_note, print_output
 from qmon.errors import BadInput
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     from qmon.cli.target_session import ConnectedTarget
     from qmon.model.layout.layout import Layout
-from qmon.texts import Text
 
 
 class DesignText(Text):

@@ -25,12 +25,12 @@ from qmon.cli.output import Format, print_output, print_report
 from qmon.errors import BadInput, ConnectionFailed, QmonError
 from qmon.model.formatting import duration
 from qmon.redact import COVER, hide_secrets, hide_values
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     from qmon.cli.target_session import ConnectedTarget
     from qmon.config.config_file import Config
     from qmon.model.snapshot import Snapshot
-from qmon.texts import Text
 
 
 class BundleText(Text):

@@ -14,11 +14,11 @@ from qmon.errors import BadInput
 from qmon.files import resolve_user_path
 from qmon.model.formatting import UNKNOWN, duration, milliseconds
 from qmon.model.settings import NOT_REPORTED, Setting
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     from qmon.cli.commands.doctor.examination import Examination
     from qmon.cli.target_session import ChosenTarget
-from qmon.texts import Text
 
 
 class DoctorText(Text):

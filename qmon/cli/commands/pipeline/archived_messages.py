@@ -15,11 +15,11 @@ from qmon.cli.commands.pipeline.pipeline_options import EVERY_S, check_pipeline_
 from qmon.cli.output import clean_text, print_note, print_output
 from qmon.cli.signals import stop_on_signals
 from qmon.errors import BadInput
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     from qmon.engines.base import Target
     from qmon.pipeline.messages.message_intake import IntakeResult
-from qmon.texts import Text
 
 
 class MessagesText(Text):

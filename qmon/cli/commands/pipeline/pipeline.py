@@ -25,11 +25,11 @@ from qmon.errors import BadInput
 from qmon.model.formatting import count_text
 from qmon.recording.read.recording_paths import SEGMENT_S, is_open, list_segments, segment_start
 from qmon.recording.write.retention import unread_bytes
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     from qmon.pipeline.ingest.segment_intake import BatchResult
     from qmon.pipeline.lake.lake import LakeView
-from qmon.texts import Text
 
 
 class PipelineResultText(Text):

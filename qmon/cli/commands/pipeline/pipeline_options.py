@@ -13,10 +13,10 @@ from qmon import files
 from qmon.cli.shared_options import shared_value
 from qmon.errors import BadInput
 from qmon.system import install_command
+from qmon.texts import Text
 
 if TYPE_CHECKING:
     from qmon.pipeline.lake.lake import Lake
-from qmon.texts import Text
 
 
 class PipelineOptionText(Text):
