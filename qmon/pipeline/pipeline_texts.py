@@ -30,6 +30,7 @@ class IntakeText(Text):
     NO_RECORDINGS = "the folder {folder} does not exist; record one with: qmon record TARGET --to DIR"
     BATCH_FAILED = "a batch failed and was not written: {cause}"
     DELETED_DAY = "polls of {day} were not added, because this day was deleted from the lake"
+    FILE_DELETED = "the file was deleted before it was read"
     NO_MESSAGES_READ = "{queue}: no messages were read: {cause}"
     OTHER_ARCHIVE = (
         "the archive of {queue!r} is a different table than in the last run; the lake has the rows up to {upto:,};"

@@ -21,6 +21,7 @@ from unittest.mock import patch
 from urllib.parse import quote, urlencode
 
 from qmon.demo.embedded_server import SUPERUSER, EmbeddedServer
+from qmon.tui.shared.header import HeaderText
 from qmon.workload.load_driver import Load
 from qmon.workload.load_plan import QueueLoad
 from tests.benchmarks.queues import SETTINGS, bench_target, install_queues, installed_queues
@@ -41,7 +42,7 @@ _BUSY = 3
 _TYPED = 9
 _LETTERS = "bcdfghjklmnpqrtvwxz"
 _FIRST = "q1_status"
-_ANSWERS = "● live"
+_ANSWERS = HeaderText.LIVE
 _TEMPLATE = "pattern"
 
 

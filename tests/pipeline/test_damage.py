@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from qmon.recording.figure_rows.segment_lines import parse_segment
+from qmon.recording.figure_rows.segment_lines import BadLineText, parse_segment
 from qmon.recording.format.frames import FRAME_MAGIC
 from qmon.recording.read.segment_reader import open_segment
 from tests.pipeline.comparing import START
 from tests.pipeline.recordings import Watched
+from tests.wordings import has
 
 
 def numbers(path: Path) -> set[int]:
@@ -40,7 +41,7 @@ def test_damage_in_a_frame_costs_that_frame_alone(segment: Path) -> None:
     content[middle : middle + 8] = b"\x00" * 8
     segment.write_bytes(content)
     (reason,) = reasons(segment)
-    assert reason.startswith(f"byte {frames[2].offset}:")
+    assert has(reason, BadLineText.AT_BYTE, byte=frames[2].offset)
     lost = whole - numbers(segment)
     assert lost
     assert lost <= set(range(frames[2].first, frames[2].first + frames[2].lines))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from qmon.cli.commands.pipeline.pipeline import PipelineResultText
 from qmon.pipeline.spark_session import SparkText
 from tests.cli.calling import run
 from tests.pipeline.comparing import START
@@ -21,7 +22,7 @@ def test_a_run_that_succeeds_writes_nothing_to_standard_error(tmp_path: Path) ->
     lake = ("--lake", str(tmp_path / "lake"))
     ran = run("pipeline", "run", "--recordings", str(tmp_path / "recordings"), *lake)
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert "40 samples of 1 segment," in ran.stdout
+    assert has(ran.stdout, PipelineResultText.COUNTS, samples="40 samples", segments="1 segment")
     tidied = run("pipeline", "tidy", *lake, JAVA_HOME=str(tmp_path), PATH=str(tmp_path))
     assert (tidied.returncode, tidied.stderr) == (0, "")
     assert "samples" in tidied.stdout

@@ -59,7 +59,7 @@ def test_what_is_recorded_is_sealed_where_watching_it_fails(tmp_path: Path) -> N
     with pytest.raises(OSError, match="the disk is broken"):
         watch_recordings([running], threading.Event(), None, full)
     (end,) = [value(line) for line in lines_of(tmp_path) if line.kind == "end"]
-    assert end["reason"] == "qmon has failed"
+    assert end["reason"] == RecordingText.QMON_FAILED
     assert not any(path.name.startswith("_") for path in list_segments(tmp_path))
 
 
@@ -195,7 +195,7 @@ def test_where_one_target_cannot_be_recorded_what_has_begun_is_sealed(tmp_path: 
     sealed = list_segments(folder)
     assert len(sealed) == 2 and not any(path.name.startswith("_") for path in sealed)
     assert [value(line) for line in lines_of(folder / "target=shop") if line.kind == "end"] == [
-        {"reason": "another target cannot be recorded"}
+        {"reason": RecordingText.OTHER_TARGET_FAILED}
     ] * 2
 
 

@@ -17,6 +17,7 @@ from qmon.recording.times import TimeText
 from qmon.recording.write.recorder import Recorder
 from qmon.recording.write.recording_source import RecordingSource
 from qmon.recording.write.segment_writer import WriterText
+from qmon.tui import keys
 from qmon.tui.actions.availability import DisabledText
 from qmon.tui.app import AppText, QmonApp
 from qmon.tui.replay.replay_app import ReplayApp
@@ -79,10 +80,11 @@ async def test_what_acts_is_off_and_says_why(tmp_path: Path) -> None:
             app.clear_notifications()
         await pilot.press("colon")
         await driver.until(lambda: len(app.screen_stack) == 2, "the palette")
+        (play,) = [each for each in keys.bindings_in(keys.REPLAY) if each.action == "play"]
         await pilot.press(*"play")
-        await driver.until(lambda: "Play or pause" in driver.text(), "the key of a replay")
+        await driver.until(lambda: play.tooltip in driver.text(), "the key of a replay")
         await pilot.press(*["backspace"] * 4, *"poll")
-        await driver.until(lambda: "Play or pause" not in driver.text(), "another filter")
+        await driver.until(lambda: play.tooltip not in driver.text(), "another filter")
         assert "Poll" not in driver.text()
 
 

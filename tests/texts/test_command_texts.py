@@ -202,6 +202,9 @@ WORDINGS: Final[Wordings] = {
         {"segments": "3 segments"},
         "deleted 3 segments that exceeded --max-size before these lakes had read them",
     ),
+    RecordingText.LENGTH_OVER: ({}, "--for is over"),
+    RecordingText.OTHER_TARGET_FAILED: ({}, "another target cannot be recorded"),
+    RecordingText.QMON_FAILED: ({}, "qmon has failed"),
     RecordingText.WAITING: (
         {"segments": "3 old segments"},
         "cannot delete 3 old segments, because these lakes have not read all of them",

@@ -86,15 +86,23 @@ WORDINGS: Final[Wordings] = {
     BannerText.TIME_LEFT: ({"duration": "2.3 s"}, "about 2.3 s left"),
     DashboardText.FILTER_KEYS: ({}, "!text excludes · enter keeps · esc clears"),
     DashboardText.NO_THEME: ({}, "no theme has this name"),
+    HeaderText.LIVE: ({}, "● live"),
+    HeaderText.LATE: ({}, "◌ late"),
+    HeaderText.LOST: ({}, "✕ lost"),
+    HeaderText.CONNECTING: ({}, "◌ connecting"),
+    HeaderText.FROZEN: ({}, "◇ frozen"),
+    HeaderText.PAUSED: ({}, "‖ paused"),
+    HeaderText.CLOSED: ({}, "✕ closed"),
+    HeaderText.NO_FIGURES: ({}, "◌ waiting"),
     HeaderText.FROM_SERVE: ({"address": "ops-1:9777"}, "from serve at ops-1:9777"),
     HeaderText.EVERY: ({"duration": "2.0 s"}, "every 2.0 s"),
     HeaderText.AGO: ({"age": "0.4 s"}, "0.4 s ago"),
-    HeaderText.LATE: (
+    HeaderText.AGO_AND_REASON: (
         {"ago": "4.0 s ago", "reason": "the poll has run for 3 s"},
         "4.0 s ago: the poll has run for 3 s",
     ),
     HeaderText.WAITING: ({}, "for the first figures"),
-    HeaderText.LOST: (
+    HeaderText.RETRY_AND_REASON: (
         {"retry": "retry in 3 s", "reason": "the server closed the connection"},
         ", retry in 3 s: the server closed the connection",
     ),
@@ -200,6 +208,7 @@ WORDINGS: Final[Wordings] = {
     HealthSummaryText.ALSO: ({"count": 1, "state": "has a warning"}, ", 1 has a warning"),
     HealthSummaryText.NAME: ({}, ": "),
     HealthSummaryText.WORST: ({}, "; worst: "),
+    HealthSummaryText.SERVICE_BROKER: ({}, "▲ Service Broker"),
     AllQueuesText.NO_QUEUE: ({}, "no queue is known yet"),
 }
 

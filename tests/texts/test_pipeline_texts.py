@@ -66,6 +66,7 @@ WORDINGS: Final[Wordings] = {
         {"day": datetime.date(2026, 11, 21)},
         "polls of 2026-11-21 were not added, because this day was deleted from the lake",
     ),
+    IntakeText.FILE_DELETED: ({}, "the file was deleted before it was read"),
     IntakeText.NO_MESSAGES_READ: (
         {"queue": "orders", "cause": "the connection was lost"},
         "orders: no messages were read: the connection was lost",

@@ -16,7 +16,7 @@ from qmon.tui.overview.panels import TargetLineText
 from qmon.tui.overview.summary import SummaryText
 from qmon.tui.overview.trend_panel import TrendsText
 from qmon.tui.queue.message_lists import ListsText
-from qmon.tui.queue.message_rows import MessageRowText
+from qmon.tui.queue.message_rows import ListTitle, MessageRowText, OneMessage
 from qmon.tui.queue.queue_panel import QueuePanelText
 from qmon.tui.queue.queue_screen import QueueScreenText
 from tests.texts.tables import Wordings, parametrized
@@ -133,6 +133,21 @@ WORDINGS: Final[Wordings] = {
         {"message": "dead message", "count": "2,000"},
         "no dead message among these 2,000 rows; l lists all, page by page",
     ),
+    ListTitle.READY: ({}, "ready messages"),
+    ListTitle.SCHEDULED: ({}, "scheduled messages"),
+    ListTitle.IN_PROGRESS: ({}, "messages in progress"),
+    ListTitle.STUCK: ({}, "stuck messages"),
+    ListTitle.BLOCKED: ({}, "blocked messages"),
+    ListTitle.DEAD: ({}, "dead messages"),
+    ListTitle.DONE: ({}, "done messages"),
+    ListTitle.AT_HEAD: ({}, "messages at the head"),
+    OneMessage.READY: ({}, "ready message"),
+    OneMessage.SCHEDULED: ({}, "scheduled message"),
+    OneMessage.IN_PROGRESS: ({}, "message in progress"),
+    OneMessage.STUCK: ({}, "stuck message"),
+    OneMessage.BLOCKED: ({}, "blocked message"),
+    OneMessage.DEAD: ({}, "dead message"),
+    OneMessage.DONE: ({}, "message that is done"),
     MessageRowText.NO_AGE: ({}, "this table has no start time, so the age of a row is unknown"),
     QueuePanelText.PEAK: ({"plot": "▁▃▇", "value": "40"}, "▁▃▇ peak 40"),
     QueuePanelText.WAITING: ({"count": "3"}, "(3 waiting)"),

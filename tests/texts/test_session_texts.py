@@ -14,6 +14,7 @@ from tests.texts.tables import Wordings, parametrized
 WORDINGS: Final[Wordings] = {
     BlockingScreenText.NO_SESSION: ({}, "no session is selected"),
     BlockingScreenText.OVER: ({}, "no longer waits or blocks; these are its last figures"),
+    BlockingScreenText.REPORTS: ({}, "reported by the server"),
     BlockingScreenText.DETAIL_KEYS: ({}, "E ends the session · esc closes"),
     BlockedReportText.THE_LAST: ({"count": 3}, "the last 3"),
     BlockedReportText.WAITED: ({"duration": "20 s"}, "waited 20 s for"),

@@ -107,6 +107,13 @@ WORDINGS: Final[Wordings] = {
     WaitsText.NONE_WAITS: ({}, "no session is waiting or running"),
     WaitsText.NO_WAITS_YET: ({}, "the second poll shows the waits"),
     WaitsText.NO_MEANING: ({}, "no explanation in qmon; see the server's documentation"),
+    WaitsText.PER_SECOND: ({}, "per second"),
+    WaitsText.BATCHES: ({}, "batches"),
+    WaitsText.TRANSACTIONS: ({}, "transactions"),
+    WaitsText.PAGE_SPLITS: ({}, "page splits"),
+    WaitsText.LOCK_TIMEOUTS: ({}, "lock timeouts"),
+    WaitsText.GHOSTS_SKIPPED: ({}, "ghosts skipped"),
+    WaitsText.LOG_FLUSH_WAITS: ({}, "commits waiting for the log"),
     WaitsScreenText.NO_HOLDER: ({}, "no session holds the horizon for long"),
     WaitsScreenText.NOT_A_SESSION: (
         {"holder": "prepared transaction pay-7731"},

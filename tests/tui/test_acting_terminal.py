@@ -13,6 +13,7 @@ from qmon.operate.actions.requeue import RequeueText
 from qmon.operate.plan.selection import ChoiceText
 from qmon.tui.actions.dialog_text import StepText
 from qmon.tui.app import AppText
+from qmon.tui.shared.header import HeaderText
 from tests.facts import query, wait_until
 from tests.jobs import configuration, fill, states
 from tests.silence import COMMIT_OF_A_BATCH, Tunnel, tunnel
@@ -62,7 +63,7 @@ def confirm(terminal: Tmux, plan: str) -> None:
 
 def test_requeue_undo_and_purge_by_keyboard_at_80_by_24(shop: tuple[str, Tmux]) -> None:
     database, terminal = shop
-    terminal.expect("● live")
+    terminal.expect(HeaderText.LIVE)
     terminal.expect("jobs")
     terminal.keys("r")
     confirm(terminal, REQUEUE)
@@ -80,7 +81,7 @@ def test_requeue_undo_and_purge_by_keyboard_at_80_by_24(shop: tuple[str, Tmux]) 
     terminal.keys("6")
     terminal.expect("for this t")
     terminal.keys("q")
-    wait_until(lambda: "● live" not in terminal.screen(), what="it leaves")
+    wait_until(lambda: HeaderText.LIVE not in terminal.screen(), what="it leaves")
     assert query(database, "SELECT count(*) FROM qmon.operations WHERE state = 'done'") == [(3,)]
 
 
@@ -99,7 +100,7 @@ def quiet_shop(database: str, tmp_path: Path) -> Iterator[tuple[Tunnel, Tmux]]:
 
 def requeue_over(quiet: Tunnel, terminal: Tmux) -> None:
     """Requeue, and get no answer to the commit of the first batch."""
-    terminal.expect("● live")
+    terminal.expect(HeaderText.LIVE)
     terminal.expect("jobs")
     terminal.keys("r")
     terminal.expect(REQUEUE)

@@ -20,6 +20,7 @@ from qmon.tui.app import AppText
 from qmon.tui.fleet.target_health import HealthSummaryText
 from qmon.tui.past_reader import KnownPast
 from qmon.tui.shared.banner import BannerText
+from qmon.tui.shared.header import HeaderText
 from qmon.tui.timeline.timeline_screen import TimelineText
 from qmon.tui.watched_target import Health
 from tests.recording.days import BEGIN, ZONE, written
@@ -49,7 +50,7 @@ async def test_the_overview_has_the_worst_first_with_sums_and_what_is_worst() ->
         assert "PROD" in orders
         assert "PostgreSQL 18.6" in orders
         assert "≥" in orders, "payroll cannot be read, so the sum is a lower bound"
-        assert "✕ lost" in billing
+        assert HeaderText.LOST in billing
         assert "no route to host; " in billing
         assert "15" in crm_row, "12 + 3 ready"
         assert HealthSummaryText.ALL_FINE in crm_row

@@ -19,6 +19,7 @@ from qmon.model.view import QueueView, View
 from qmon.tui import redacting_fold
 from qmon.tui.app import AppText
 from qmon.tui.queue.message_lists import ListsText
+from qmon.tui.queue.message_rows import OneMessage
 from qmon.tui.queue.queue_screen import QueueScreenText
 from tests.tui.driving import Driver, dashboard
 from tests.tui.pictures import SIZES, Compare, Shot
@@ -197,7 +198,7 @@ async def test_what_was_looked_at_and_what_may_be_missing_is_said() -> None:
         await d.give(answer(PageRequest("dead"), (), why="no index leads with `status` or `queue_id`"))
         assert "no index leads with `status` or `queue_id`" in d.text()
         await d.give(answer(PageRequest("dead"), ()))
-        assert f" {ListsText.NONE.render(message='dead message')}\n" in d.text()
+        assert f" {ListsText.NONE.render(message=OneMessage.DEAD)}\n" in d.text()
 
 
 async def test_a_list_that_is_read_less_often_than_its_queue_stays() -> None:

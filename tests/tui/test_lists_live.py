@@ -11,6 +11,7 @@ from qmon.model.layout.layout import Layout, StateColumn
 from qmon.monitor.state.sample_figures import FigureText
 from qmon.texts import Text
 from qmon.tui.queue.message_lists import ListsText
+from qmon.tui.queue.message_rows import ListTitle, OneMessage
 from qmon.tui.queue.queue_screen import QueueScreen
 from tests.facts import query
 from tests.jobs import TABLE, layout
@@ -93,7 +94,7 @@ async def test_messages_in_progress_are_listed_without_an_index_and_differences_
             "the time of the figure, or a new one",
         )
         assert not has(d.text(), FigureText.NOT_STUCK_AT_SCAN)
-        await d.until(lambda: has(d.text(), ListsText.NONE, message="message in progress"), "an empty list")
+        await d.until(lambda: has(d.text(), ListsText.NONE, message=OneMessage.IN_PROGRESS), "an empty list")
 
 
 NO_PROGRESS = replace(layout(), state=StateColumn("status", "ready", None, "done", None), started_at=None)
@@ -103,8 +104,8 @@ POP_DELETES = replace(layout(), pop="delete")
 @pytest.mark.parametrize(
     ("watched", "title"),
     [
-        (NO_PROGRESS, f"ready messages  {ListsText.SHOWN_OF.render(shown=3, count=3)}"),
-        (POP_DELETES, "messages at the head  3"),
+        (NO_PROGRESS, f"{ListTitle.READY}  {ListsText.SHOWN_OF.render(shown=3, count=3)}"),
+        (POP_DELETES, f"{ListTitle.AT_HEAD}  3"),
     ],
 )
 async def test_ready_rows_are_never_called_messages_in_progress(
@@ -115,7 +116,7 @@ async def test_ready_rows_are_never_called_messages_in_progress(
         await d.pilot.press("2")
         await d.until(lambda: len(keys(d)) == 3, "the rows")
         assert title in heading(d)
-        assert "messages in progress" not in heading(d)
+        assert ListTitle.IN_PROGRESS not in heading(d)
 
 
 async def test_messages_of_dead_owners_are_stuck_in_the_figure_the_list_and_the_verdict(
@@ -133,7 +134,7 @@ async def test_messages_of_dead_owners_are_stuck_in_the_figure_the_list_and_the_
         await d.until(lambda: "stuck 3" in d.text() and len(keys(d)) == 5, "the figure and the rows")
         assert d.text().count("▲ stuck") == 3
         await d.pilot.press("o")
-        assert "stuck messages  3" in heading(d)
+        assert f"{ListTitle.STUCK}  3" in heading(d)
 
 
 async def test_enter_searches_payloads_and_errors_of_all_messages_on_the_server(database: str, tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ async def answers_while_frozen(pilot: Pilot[None], server: EmbeddedServer) -> No
         await pilot.press("t", *other, "enter")
         assert app.theme == other
         await pilot.pause(0.5)
-        assert "● live" not in header(app)
+        assert HeaderText.LIVE not in header(app)
         ages.append(oldest_on_screen(app))
     assert server.is_running
     assert ages == sorted(ages)
@@ -69,22 +69,24 @@ async def test_a_server_that_hangs_dies_and_comes_back(own_server: EmbeddedServe
     app = QmonApp(DashboardTarget(poller, fold), plain=False)
     try:
         async with app.run_test(size=(120, 40)) as pilot:
-            await until(pilot, lambda: "● live" in header(app) and len(views) > 2, "live at first")
+            await until(pilot, lambda: HeaderText.LIVE in header(app) and len(views) > 2, "live at first")
             own_server.freeze()
-            await until(pilot, lambda: "● live" not in header(app), "a frozen server is noticed")
+            await until(pilot, lambda: HeaderText.LIVE not in header(app), "a frozen server is noticed")
             assert app.theme == DARK
             await pilot.press("t", "down", "enter", "down", "enter")
             assert app.theme != DARK  # keys answer while the poll hangs
             assert app.current_mode == "queue"
             await answers_while_frozen(pilot, own_server)
             own_server.thaw()
-            await until(pilot, lambda: "● live" in header(app), "live again after the freeze")
+            await until(pilot, lambda: HeaderText.LIVE in header(app), "live again after the freeze")
             await pilot.press("escape")
             own_server.kill()
-            await until(pilot, lambda: "✕ lost" in header(app), "a dead server is noticed")
+            await until(pilot, lambda: HeaderText.LOST in header(app), "a dead server is noticed")
             own_server.start()
             seen = len(views)
-            await until(pilot, lambda: "● live" in header(app) and len(views) > seen + 2, "live again after a restart")
+            await until(
+                pilot, lambda: HeaderText.LIVE in header(app) and len(views) > seen + 2, "live again after a restart"
+            )
     finally:
         poller.close()
     rates = [f.value for v in views for q in v.queues for f in (q.push_rate, q.pop_rate, q.complete_rate)]

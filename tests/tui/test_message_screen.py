@@ -11,6 +11,7 @@ from qmon.operate.message import MessageColumn
 from qmon.tui.message.message_panel import MessagePanelText, payload_lines
 from qmon.tui.message.message_screen import MessageScreen, MessageScreenText
 from qmon.tui.message.payload import payload_text
+from qmon.tui.queue.message_rows import ListTitle
 from qmon.tui.screen_texts import ScreenText
 from qmon.tui.widgets.pager import Pager, PagerText
 from tests.tui.driving import Driver, dashboard, later
@@ -179,7 +180,7 @@ async def test_a_digit_leaves_the_message(digit: str) -> None:
         assert not isinstance(d.app.screen, MessageScreen)
         await d.press("2")
         assert not isinstance(d.app.screen, MessageScreen)
-        assert "messages in progress" in d.text()
+        assert ListTitle.IN_PROGRESS in d.text()
 
 
 async def test_an_action_is_on_this_message_alone() -> None:

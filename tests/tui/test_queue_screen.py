@@ -10,6 +10,7 @@ from qmon.model.figure import Figure, PastVerdict, Severity, Verdict
 from qmon.model.snapshot import ProbeFailure
 from qmon.tui.overview.panels import TargetLineText
 from qmon.tui.queue.message_lists import ListsText
+from qmon.tui.queue.message_rows import ListTitle
 from qmon.tui.queue.queue_panel import QueuePanelText
 from qmon.tui.queue.queue_screen import QueueScreenText
 from qmon.tui.screen_texts import ScreenText
@@ -122,7 +123,7 @@ async def test_only_stuck_messages_are_shown() -> None:
     async with dashboard() as d:
         await opened(d, "invoices")
         await d.press("o")
-        assert d.lines("rows-heading").startswith("── stuck messages  9")
+        assert d.lines("rows-heading").startswith(f"── {ListTitle.STUCK}  9")
         assert len(d.grid.row_keys) == 9
         await d.press("o")
         assert len(d.grid.row_keys) == 12
@@ -131,7 +132,7 @@ async def test_only_stuck_messages_are_shown() -> None:
 async def test_the_rows_of_a_queue_that_deletes_on_pop_are_the_next_to_pop() -> None:
     async with dashboard() as d:
         await opened(d, "exports")
-        assert d.lines("rows-heading").startswith("── messages at the head")
+        assert d.lines("rows-heading").startswith(f"── {ListTitle.AT_HEAD}")
 
 
 async def test_neighbours_are_one_key_away() -> None:

@@ -35,7 +35,7 @@ def test_the_next_dashboard_has_what_was_chosen(database: str, tmp_path: Path) -
     stored = tmp_path / "qmon" / "screen.json"
     first = opened(place, "--read-only")
     try:
-        first.expect("● live")
+        first.expect(HeaderText.LIVE)
         first.keys("s", "-", "t")
         wait_until(lambda: first.shows(HeaderText.EVERY, duration="1.0 s"), what="the interval")
         first.expect("qmon-light")

@@ -28,11 +28,11 @@ async def test_the_title_says_where_it_is_read_from_and_by_whom_it_is_polled(cel
         await d.give()
         served = HeaderText.FROM_SERVE.render(address=PLACE)
         assert f"orders-prod {served}   " in d.lines("header")
-        assert "● live" in d.lines("header")
+        assert HeaderText.LIVE in d.lines("header")
         assert duration(d.source.interval_s) in d.lines("header") or cells < 120
         await d.say(Phase.LOST, f"nothing came from {PLACE} for 15 s", retry_at=1e9)
         assert f"{served}   " in d.lines("header")
-        assert "✕ lost" in d.lines("header")
+        assert HeaderText.LOST in d.lines("header")
 
 
 async def test_what_the_serve_does_not_do_for_us_has_its_reason() -> None:

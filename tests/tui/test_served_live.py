@@ -81,13 +81,13 @@ async def test_dashboards_read_what_a_serve_polls_once_for_all_of_them(database:
     async with one.app.run_test(size=(120, 40)) as pilot, other.app.run_test(size=(120, 40)) as second:
         with serving(database, listen) as child:
             for each, its in ((one, pilot), (other, second)):
-                await until(its, lambda each=each: "● live" in header(each.app) and len(each.views) > 4, "live")  # type: ignore[misc]
+                await until(its, lambda each=each: HeaderText.LIVE in header(each.app) and len(each.views) > 4, "live")  # type: ignore[misc]
             assert has(header(one.app), HeaderText.FROM_SERVE, address=listen)
             assert query(database, POLLERS) == [(1,)]
             child.send_signal(signal.SIGTERM)
             child.wait()
             for each, its in ((one, pilot), (other, second)):
-                await until(its, lambda each=each: "✕ lost" in header(each.app), "lost")  # type: ignore[misc]
+                await until(its, lambda each=each: HeaderText.LOST in header(each.app), "lost")  # type: ignore[misc]
             polls = one.views[-1].sequence
             assert polls == other.views[-1].sequence
             assert query(database, CALLS) in ([(polls,)], [(polls + 1,)]), (
@@ -95,14 +95,14 @@ async def test_dashboards_read_what_a_serve_polls_once_for_all_of_them(database:
             )
         one.views.clear()
         with serving(database, listen) as child:
-            await until(pilot, lambda: "● live" in header(one.app) and bool(one.views), "live again")
+            await until(pilot, lambda: HeaderText.LIVE in header(one.app) and bool(one.views), "live again")
             query(database, f"INSERT INTO {layout.table} ({layout.payload}) SELECT 'x' FROM generate_series(1, 3)")
             await until(pilot, lambda: one.views[-1].queues[0].ready.value == 10, "three more")
             with watching(database) as direct:
                 direct.queue("status", lambda queue: queue.ready.value == 10 and queue.pop_rate.value == 0)
                 await until(pilot, lambda: figures(one.views[-1]) == figures(direct.views[-1]), "the same figures")
             child.kill()
-            await until(pilot, lambda: "✕ lost" in header(one.app), "lost at once")
+            await until(pilot, lambda: HeaderText.LOST in header(one.app), "lost at once")
             assert one.app.shown.target.startswith("localhost/test_")
     for each in (one, other):
         each.source.close()

@@ -10,12 +10,14 @@ from qmon.model.forecast import ForecastText
 from qmon.model.formatting import percent
 from qmon.model.verdicts.flow_verdicts import FlowText
 from qmon.model.view import View
+from qmon.model.waits.meanings import wait_meaning
 from qmon.model.waits.queue_lock import QueueLockText
 from qmon.tui.blocking.tree import BlockingText
 from qmon.tui.overview.summary import SummaryText
 from qmon.tui.shared.header import HeaderText
 from qmon.tui.waits import usage_panel
 from qmon.tui.waits.wait_plot import WaitPlotText
+from qmon.tui.waits.waits_panel import WaitsText
 from tests.tui.driving import Driver, dashboard
 from tests.tui.shop import POLLS, STEP_S, Values, polled
 from tests.wordings import has
@@ -46,7 +48,7 @@ async def test_the_polls_of_four_designs_are_on_the_four_screens() -> None:
     async with dashboard((120, 40)) as d:
         await shown(d, views)
         heading = rows(d)
-        assert f"SQL Server 16.0 ● live {HeaderText.AGO.render(age='0.4 s')}" in heading[0]
+        assert f"SQL Server 16.0 {HeaderText.LIVE} {HeaderText.AGO.render(age='0.4 s')}" in heading[0]
         observing = views[-1].server.observing
         assert observing is not None
         assert views[-1].server.budget_share is not None
@@ -87,9 +89,15 @@ async def test_the_polls_of_four_designs_are_on_the_four_screens() -> None:
 
         await d.press("3")
         await shown(d, views)
-        told = row(d, "per second batches")
-        assert told.startswith("per second batches 1,204 transactions 612 page splits 7.0 lock timeouts 1.0")
-        assert told.endswith("commits waiting for the log 320")
+        told = row(d, WaitsText.PER_SECOND)
+        rates = (
+            f"{WaitsText.BATCHES} 1,204",
+            f"{WaitsText.TRANSACTIONS} 612",
+            f"{WaitsText.PAGE_SPLITS} 7.0",
+            f"{WaitsText.LOCK_TIMEOUTS} 1.0",
+        )
+        assert told.startswith(" ".join((WaitsText.PER_SECOND, *rates)))
+        assert told.endswith(f"{WaitsText.LOG_FLUSH_WAITS} 320")
         plot = (
             WaitPlotText.AVERAGE,
             WaitPlotText.AT_MOST.render(count=1.2),
@@ -97,7 +105,9 @@ async def test_the_polls_of_four_designs_are_on_the_four_screens() -> None:
         )
         assert f"WRITELOG {' '.join(plot)}" in rows(d)
         assert row(d, "WRITELOG 1.20").startswith("WRITELOG 1.20 55 %")
-        assert row(d, "WRITELOG 1.20").endswith("450 2.7 ms the log to be flushed at commit")
+        log = wait_meaning("wait", "WRITELOG")
+        assert log is not None
+        assert row(d, "WRITELOG 1.20").endswith(f"450 2.7 ms {log.waits_for}")
         assert row(d, "LCK_M_U").startswith("LCK_M_U 1.00 45 %")
         assert "1 idle wait " in d.text() and "LAZYWRITER_SLEEP" in d.text()
         assert row(d, "mails_ready_index").startswith("mails_ready_index index 2.3 MB 0 250 10.0 0.5 3.5")

@@ -32,7 +32,7 @@ def tmux() -> Iterator[Tmux]:
 
 
 def test_keys_work_in_a_real_terminal(tmux: Tmux) -> None:
-    tmux.expect("● live")
+    tmux.expect(HeaderText.LIVE)
     tmux.expect("■ stuck in progress")
     tmux.keys("Down", "Enter")
     tmux.expect("dbo.QueueMeta + dbo.QueueData")
@@ -55,7 +55,7 @@ def test_keys_work_in_a_real_terminal(tmux: Tmux) -> None:
 
 
 def test_the_terminal_may_change_its_size(tmux: Tmux) -> None:
-    tmux.expect("● live")
+    tmux.expect(HeaderText.LIVE)
     tmux.run("resize-window", "-x", "200", "-y", "50")
     tmux.expect("BECAUSE")
     tmux.run("resize-window", "-x", "80", "-y", "24")
@@ -63,14 +63,14 @@ def test_the_terminal_may_change_its_size(tmux: Tmux) -> None:
 
 
 def test_payloads_do_not_reach_the_terminal_as_commands(tmux: Tmux) -> None:
-    tmux.expect("● live")
+    tmux.expect(HeaderText.LIVE)
     tmux.keys("Enter")
     tmux.expect("␛]0;owned␇␛[2J␛[31mred")
     assert "owned" not in tmux.run("display-message", "-p", "#{pane_title}")
 
 
 def test_the_process_ends_when_its_session_is_killed(tmux: Tmux) -> None:
-    tmux.expect("● live")
+    tmux.expect(HeaderText.LIVE)
     tmux.run("kill-session")
     wait_until(lambda: gone(tmux.pid), 15, what="the program ends with its terminal")
 
@@ -78,7 +78,7 @@ def test_the_process_ends_when_its_session_is_killed(tmux: Tmux) -> None:
 def test_the_process_ends_with_its_terminal_though_a_thread_never_does() -> None:
     tmux = Tmux("reading")
     try:
-        tmux.expect("● live")
+        tmux.expect(HeaderText.LIVE)
         tmux.run("kill-session")
         wait_until(lambda: gone(tmux.pid), 30, what="the program ends with its terminal")
     finally:
@@ -88,7 +88,7 @@ def test_the_process_ends_with_its_terminal_though_a_thread_never_does() -> None
 def test_q_leaves_at_once_though_the_source_is_stuck_and_cannot_be_closed() -> None:
     tmux = Tmux("stuck")
     try:
-        tmux.expect("◌ late")
+        tmux.expect(HeaderText.LATE)
         tmux.keys("q")
         tmux.expect("left with 0")
         wait_until(lambda: gone(tmux.pid), what="the program ends")
@@ -100,7 +100,7 @@ def test_no_line_of_the_log_is_on_the_screen_and_what_ends_the_dashboard_is_in_t
     place = tmp_path / "q.log"
     tmux = Tmux("broken", str(place), cells=200)
     try:
-        tmux.expect("● live")
+        tmux.expect(HeaderText.LIVE)
         wait_until(lambda: place.exists() and "a line of another" in place.read_text(), what="a line in the log")
         assert "a line" not in tmux.screen()
         tmux.expect("left with 1")
@@ -127,7 +127,7 @@ def test_no_line_of_the_log_is_on_the_screen_and_what_ends_the_dashboard_is_in_t
 )
 def test_bytes_that_are_no_utf8_and_malformed_sequences_do_not_end_it(tmux: Tmux, typed: str) -> None:
     """A key of a Latin-1 terminal, an alt key, half a character, binary data, a paste, and keys without a number."""
-    tmux.expect("● live")
+    tmux.expect(HeaderText.LIVE)
     tmux.keys("-H", *typed.split())
     tmux.keys("3")
     tmux.expect("3 waits")
@@ -139,7 +139,7 @@ def test_what_ends_the_reading_of_the_terminal_is_logged(tmp_path: Path) -> None
     place = tmp_path / "q.log"
     tmux = Tmux("deaf", str(place), cells=200)
     try:
-        tmux.expect("● live")
+        tmux.expect(HeaderText.LIVE)
         tmux.keys("1")
         tmux.expect("left with 1")
         assert has(tmux.screen(), LogText.DEFECT_WITH_LOG, log=place)
@@ -152,11 +152,11 @@ def test_ctrl_z_goes_back_to_the_shell_and_fg_returns() -> None:
     tmux = Tmux(program=["bash", "--norc", "--noprofile", "-i"])
     try:
         tmux.keys("PS1='shell> '", "Enter", shlex.join(PROGRAM), "Enter")
-        tmux.expect("● live")
+        tmux.expect(HeaderText.LIVE)
         tmux.keys("C-z")
         tmux.expect("Stopped")
         tmux.keys("fg", "Enter")
-        tmux.expect("● live")
+        tmux.expect(HeaderText.LIVE)
         tmux.keys("q")
         tmux.expect("left with 0")
     finally:
@@ -165,10 +165,10 @@ def test_ctrl_z_goes_back_to_the_shell_and_fg_returns() -> None:
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_signals_end_it_and_restore_the_terminal(tmux: Tmux, number: signal.Signals, code: int) -> None:
-    tmux.expect("● live")
+    tmux.expect(HeaderText.LIVE)
     os.kill(tmux.pid, number)
     tmux.expect(f"left with {code}")
-    assert "● live" not in tmux.screen()
+    assert HeaderText.LIVE not in tmux.screen()
 
 
 def test_a_terminal_that_goes_without_a_signal_is_noticed() -> None:

@@ -18,6 +18,7 @@ from qmon.tui.waits import horizon_panel, waits_panel
 from qmon.tui.waits.horizon_panel import HorizonText, VersionStoreText
 from qmon.tui.waits.server_health_panel import HealthText
 from qmon.tui.waits.usage_panel import UsageText
+from qmon.tui.waits.waits_panel import WaitsText
 from tests.tui.driving import dashboard
 from tests.tui.waited import NEXT, SLEEPER, counted, use, waited_view
 from tests.wordings import has
@@ -51,8 +52,14 @@ def words(lines: Sequence[Line]) -> str:
 
 def test_the_counters_are_one_line_of_rates() -> None:
     told = words(waits_panel.counter_lines(served(), 120))
-    assert told.startswith(" per second  batches 1,204   transactions 612   page splits 0.4   lock timeouts 0")
-    assert "commits waiting for the log –" in told, "unknown is not 0"
+    rates = (
+        f"{WaitsText.BATCHES} 1,204",
+        f"{WaitsText.TRANSACTIONS} 612",
+        f"{WaitsText.PAGE_SPLITS} 0.4",
+        f"{WaitsText.LOCK_TIMEOUTS} 0",
+    )
+    assert told.startswith(f" {WaitsText.PER_SECOND}  {'   '.join(rates)}")
+    assert f"{WaitsText.LOG_FLUSH_WAITS} –" in told, "unknown is not 0"
     assert waits_panel.counter_lines(waited_view(), 120) == [], "another engine has no such line"
 
 

@@ -10,7 +10,7 @@ from qmon.engines.postgres.postgres_engine import Postgres
 from qmon.engines.sqlserver.sqlserver_engine import SqlServer
 from qmon.monitor.background.blocked_reports import BlockedReports
 from qmon.monitor.probes.probe_statements import StatementCache
-from qmon.tui.blocking.blocking_screen import BlockedReportText
+from qmon.tui.blocking.blocking_screen import BlockedReportText, BlockingScreenText
 from tests.replayed import Driver, connection
 from tests.tsql_types import Type
 from tests.tui.driving import dashboard
@@ -88,9 +88,9 @@ async def test_reports_stand_below_who_blocks_whom_and_without_any_there_is_no_p
     async with dashboard((120, 40)) as d:
         await d.press("4")
         await d.give(view())
-        assert "reported by the server" not in d.text()
+        assert BlockingScreenText.REPORTS not in d.text()
         await d.give(view(server=target(blocked=reports.latest_reports()), sequence=9))
-        assert "reported by the server" in d.lines("reports-heading")
+        assert BlockingScreenText.REPORTS in d.lines("reports-heading")
         first, second = d.lines("reports").splitlines()
         waited = BlockedReportText.WAITED.render(duration="20 s")
         assert first.endswith(f"session 84 (mailer) {waited} session 61 (legacy), sleeping")

@@ -260,7 +260,7 @@ def test_a_wait_for_a_transaction_names_its_table_and_gets_advice_of_its_own() -
     for event in ("LCK_M_S_XACT", "LCK_M_S_XACT_READ", "LCK_M_S_XACT_MODIFY"):
         found = wait_meaning("Lock", event)
         assert found is not None
-        assert "READPAST" not in f"{found.why} {found.do}"
+        assert "READPAST" not in f"{found.cause} {found.fix}"
 
 
 @pytest.mark.parametrize(("deep", "limits"), [(True, {1}), (False, {COUNT_ROWS})])

@@ -32,6 +32,7 @@ from qmon.tui.spans import Line
 from qmon.tui.waits import horizon_panel, usage_panel, waits_panel
 from qmon.tui.waits.horizon_panel import VersionStoreText
 from qmon.tui.waits.usage_panel import UsageText
+from qmon.tui.waits.waits_panel import WaitsText
 from tests.replayed import FILTERED, VERSIONS, Driver, connection, emptied, steady
 from tests.tsql_types import Type
 from tests.wordings import has
@@ -97,8 +98,9 @@ def test_typed_rows_reach_the_words(version: tuple[int, int]) -> None:
         watch.driver.asked
     )
     told = words(waits_panel.counter_lines(view, 160))
-    assert "batches 1.0   transactions 1.0   page splits 1.0   lock timeouts 1.0" in told
-    assert "commits waiting for the log 1.0" in told
+    counters = (WaitsText.BATCHES, WaitsText.TRANSACTIONS, WaitsText.PAGE_SPLITS, WaitsText.LOCK_TIMEOUTS)
+    assert "   ".join(f"{counter} 1.0" for counter in counters) in told
+    assert f"{WaitsText.LOG_FLUSH_WAITS} 1.0" in told
     kept = VersionStoreText.IN_DATABASE if version[0] >= 15 else VersionStoreText.IN_TEMPDB
     kept = VersionStoreText.IN_TEMPDB_FOR_ALL if version[0] < 14 else kept
     told = words(horizon_panel.horizon_lines(view, 160, 7))

@@ -111,14 +111,16 @@ def test_history_begins_anew_where_totals_began_anew() -> None:
 def test_the_waits_that_matter_are_known_in_every_spelling(kind_event: tuple[str, str]) -> None:
     found = wait_meaning(*kind_event)
     assert found is not None
-    assert found.what
-    assert found.why
-    assert found.do
+    assert found.waits_for
+    assert found.cause
+    assert found.fix
     assert not is_benign(*kind_event)
 
 
 def test_what_is_known_is_said_whole_and_in_one_line() -> None:
-    told = [(m.what, m.why) for m in MEANT_POSTGRES.values()] + [(what, why) for what, why, _ in MEANINGS.values()]
+    told = [(m.waits_for, m.cause) for m in MEANT_POSTGRES.values()] + [
+        (what, why) for what, why, _ in MEANINGS.values()
+    ]
     assert all(part and "\n" not in part and len(part) <= 120 for words in told for part in words)
 
 

@@ -157,6 +157,6 @@ def test_stale_statistics_name_the_statement_of_the_engine() -> None:
 
 def test_meanings_of_waits_have_no_word_of_the_other_engine() -> None:
     for meant in MEANT_POSTGRES.values():
-        assert OF_ENGINE["sqlserver"].search(f"{meant.what} {meant.why} {meant.do}") is None, meant
+        assert OF_ENGINE["sqlserver"].search(f"{meant.waits_for} {meant.cause} {meant.fix}") is None, meant
     for words in MEANT_SQLSERVER.values():
         assert OF_ENGINE["postgres"].search(" ".join(words)) is None, words

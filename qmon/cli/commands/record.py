@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class RecordingText(Text):
-    """Progress and end of recordings, and segments that lakes have not read."""
+    """Progress and end of recordings, why they end, and segments that lakes have not read."""
 
     PROGRESS = "{target} {phase}{problem}: {snapshots}, {size}{lost}"
     STOPPED_EARLIER = "{target} stopped: {problem}"
@@ -41,6 +41,9 @@ class RecordingText(Text):
     DAMAGED_LAKE = "a lake whose mark is damaged"
     LAST_BATCH = ", last batch {age} ago"
     DELETED_UNREAD = "deleted {segments} that exceeded --max-size before these lakes had read them"
+    LENGTH_OVER = "--for is over"
+    OTHER_TARGET_FAILED = "another target cannot be recorded"
+    QMON_FAILED = "qmon has failed"
     WAITING = "cannot delete {segments}, because these lakes have not read all of them"
 
 
@@ -100,7 +103,7 @@ def record(
         running = start_targets(known, to, every, payloads, take, queues=queues or ())
         with stop_on_signals(signal.SIGTERM, signal.SIGINT, HANGUP) as (ending, why):
             watch_recordings(running, ending, length, retention_task(to, keep, most))
-        ended = [recorder.close(why[0] if why else "--for is over") for recorder in running]
+        ended = [recorder.close(why[0] if why else RecordingText.LENGTH_OVER) for recorder in running]
     report_endings(ended)
 
 
@@ -137,7 +140,7 @@ def start_targets(
                 on_view=partial(on_view, each.target.name),
                 on_event=partial(on_event, each.target.name),
             )
-            unless_all.callback(recorder.close, "another target cannot be recorded")
+            unless_all.callback(recorder.close, RecordingText.OTHER_TARGET_FAILED)
             running.append(recorder)
         unless_all.pop_all()
     return running
@@ -155,7 +158,7 @@ def watch_recordings(
     """
     with contextlib.ExitStack() as unless_ended:
         for recorder in running:
-            unless_ended.callback(recorder.close, "qmon has failed")
+            unless_ended.callback(recorder.close, RecordingText.QMON_FAILED)
         _watch_until_end(running, ending, length, tidy)
         unless_ended.pop_all()
 

@@ -17,9 +17,9 @@ from qmon.model.waits.meanings_sqlserver import MEANINGS as MEANT_SQLSERVER
 class Meaning:
     """The resource of a wait, its cause in a queue, and its fix."""
 
-    what: str
-    why: str
-    do: str
+    waits_for: str
+    cause: str
+    fix: str
 
 
 _BATCH = "several messages per transaction"

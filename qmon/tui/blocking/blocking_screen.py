@@ -32,6 +32,7 @@ class BlockingScreenText(Text):
 
     NO_SESSION = "no session is selected"
     OVER = "no longer waits or blocks; these are its last figures"
+    REPORTS = "reported by the server"
     DETAIL_KEYS = "E ends the session · esc closes"
 
 
@@ -90,7 +91,7 @@ class BlockingScreen(DashboardScreen):
         )
 
         found = shown.view.server.blocked if shown.view is not None else ()
-        self.show_heading("reports-heading", "reported by the server", blocked_reports_summary(found))
+        self.show_heading("reports-heading", BlockingScreenText.REPORTS, blocked_reports_summary(found))
 
     def read_scope(self) -> ReadScope:
         """Return a focus that makes the source read full statements."""

@@ -24,6 +24,7 @@ from qmon.tui.fleet import target_health
 from qmon.tui.palette_items import PaletteItem, PaletteText
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.screen_list import ENTRIES, FLEET_ENTRIES, ScreenEntry
+from qmon.tui.shared.header import HeaderText
 from qmon.tui.spans import Line, LinePart, spread_parts
 from qmon.tui.watched_target import DashboardTarget, WatchedTarget
 from qmon.tui.widgets.dialog import leave_pushed_screens
@@ -81,7 +82,7 @@ class FleetApp(QmonApp):
 
     def fleet_header(self, now: float, cells: int) -> Line:
         """Return the number of targets by health, and whether the display is frozen."""
-        right = [LinePart.from_text("◇ frozen ", "accent")] if self.shown.frozen else []
+        right = [LinePart.from_text(f"{HeaderText.FROZEN} ", "accent")] if self.shown.frozen else []
         left = target_health.counts_line([*self.members.values()], now, cells - 10 * len(right))
         return spread_parts([LinePart(left)], right, cells)
 

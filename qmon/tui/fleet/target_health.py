@@ -15,7 +15,7 @@ from qmon.monitor.source import Phase
 from qmon.texts import Text
 from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
-from qmon.tui.shared.header import retry_text
+from qmon.tui.shared.header import HeaderText, retry_text
 from qmon.tui.spans import Line, LinePart, fit_parts
 from qmon.tui.watched_target import Health, WatchedTarget
 from qmon.tui.widgets.grid_table import Cell
@@ -46,6 +46,7 @@ class HealthSummaryText(Text):
     ALSO = ", {count} {state}"
     NAME = ": "
     WORST = "; worst: "
+    SERVICE_BROKER = "▲ Service Broker"
 
 
 MARKS: Final[dict[Health, Cell]] = {
@@ -87,14 +88,14 @@ def rank_members(members: Iterable[WatchedTarget], now: float) -> list[WatchedTa
 def state_cell(member: WatchedTarget, now: float) -> Cell:
     """Return whether the target responds and how old its figures are: ``● live 4 s``, ``✕ lost 3m``."""
     if member.lost_at is not None:
-        return f"✕ lost {formatting.short_duration(max(0.0, now - member.lost_at))}", "alarm"
+        return f"{HeaderText.LOST} {formatting.short_duration(max(0.0, now - member.lost_at))}", "alarm"
     shown = member.shown
     if shown.view is None:
-        return "◌ connecting", "accent"
+        return HeaderText.CONNECTING, "accent"
     age = formatting.whole_seconds(shown.age_s(now))
     if shown.phase is Phase.PAUSED:
-        return f"‖ paused {age}", "accent"
-    return (f"◌ late {age}", "alarm") if member.is_lost(now) else (f"● live {age}", "muted")
+        return f"{HeaderText.PAUSED} {age}", "accent"
+    return (f"{HeaderText.LATE} {age}", "alarm") if member.is_lost(now) else (f"{HeaderText.LIVE} {age}", "muted")
 
 
 def worst_cell(member: WatchedTarget, now: float) -> Cell:
@@ -110,7 +111,7 @@ def worst_cell(member: WatchedTarget, now: float) -> Cell:
         return HealthSummaryText.NO_QUEUE, "muted"
     queue = member.queues[0]
     if member.worst_severity > queue.verdict.severity:
-        return "▲ Service Broker", "accent"
+        return HealthSummaryText.SERVICE_BROKER, "accent"
     if queue.verdict.severity is Severity.FINE:
         return clean(queue.verdict.code.replace("_", " ")) if len(
             member.queues

@@ -22,6 +22,7 @@ from qmon.model.samples.listing_samples import PagePosition, PageRequest, PageSa
 from qmon.model.view import QueueView
 from qmon.monitor.source import ROW_LIMIT
 from qmon.texts import Text
+from qmon.tui.queue.message_rows import ListTitle, OneMessage
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.screen_texts import ScreenText
 
@@ -61,24 +62,6 @@ LIST_KEYS: Final = ("list", "list-before", "next-page", "page-before")
 _PROBES: Final = ("messages", "messages_page", "group_messages", "group_page")
 # No sort column: rows keep the order of the list.
 LIST_ORDER: Final = ("", False)
-TITLES: Final = {
-    "ready": "ready messages",
-    "scheduled": "scheduled messages",
-    "in_progress": "messages in progress",
-    "stuck": "stuck messages",
-    "blocked": "blocked messages",
-    "dead": "dead messages",
-    "done": "done messages",
-}
-_SINGULAR_TITLES: Final = {
-    "ready": "ready message",
-    "scheduled": "scheduled message",
-    "in_progress": "message in progress",
-    "stuck": "stuck message",
-    "blocked": "blocked message",
-    "dead": "dead message",
-    "done": "message that is done",
-}
 
 
 class MessageLists:
@@ -259,14 +242,14 @@ def _found_text(queue: QueueView, page: PageSample, shown: int) -> str:
     return text.render(shown=formatting.count(shown), texts=texts, count=formatting.count(page.looked))
 
 
-def first_list_count_text(queue: QueueView, title: str, shown: int, listed: int) -> str:
+def first_list_count_text(queue: QueueView, title: ListTitle, shown: int, listed: int) -> str:
     """Return the count for the list that is shown before the user chooses one.
 
     If the queue's figure is different, the text also contains the figure.
     """
     if shown != listed:
         return ListsText.SHOWN_OF.render(shown=shown, count=listed)
-    figure: Figure | None = {TITLES["in_progress"]: queue.in_progress, TITLES["stuck"]: queue.stuck}.get(title)
+    figure: Figure | None = {ListTitle.IN_PROGRESS: queue.in_progress, ListTitle.STUCK: queue.stuck}.get(title)
     is_cut = listed >= ROW_LIMIT
     if figure is not None and figure.value is not None and figure.value != listed:
         text = ListsText.FIRST_SHOWN_OF if is_cut else ListsText.SHOWN_OF
@@ -284,7 +267,7 @@ def dated_count_text(figure: Figure) -> str:
 
 def empty_text(page: PageSample, *, paged: bool = True) -> str:
     """Return the text for a page without messages. ``paged``: a key goes to the next page."""
-    what = _SINGULAR_TITLES[page.listing.state]
+    what = OneMessage[page.listing.state.upper()]
     if page.listing.search:
         found = ListsText.NOT_FOUND if page.next is None else ListsText.NOT_FOUND_YET
         return found.render(message=what, count=formatting.count(page.looked))

@@ -47,11 +47,36 @@ class MessageRowText(Text):
     NO_AGE = "this table has no start time, so the age of a row is unknown"
 
 
-def rows_title(queue: QueueView, *, stuck_only: bool) -> str:
+class ListTitle(Text):
+    """The titles of lists of messages, by state. ``AT_HEAD``: rows of a table without messages in progress."""
+
+    READY = "ready messages"
+    SCHEDULED = "scheduled messages"
+    IN_PROGRESS = "messages in progress"
+    STUCK = "stuck messages"
+    BLOCKED = "blocked messages"
+    DEAD = "dead messages"
+    DONE = "done messages"
+    AT_HEAD = "messages at the head"
+
+
+class OneMessage(Text):
+    """A message in a state."""
+
+    READY = "ready message"
+    SCHEDULED = "scheduled message"
+    IN_PROGRESS = "message in progress"
+    STUCK = "stuck message"
+    BLOCKED = "blocked message"
+    DEAD = "dead message"
+    DONE = "message that is done"
+
+
+def rows_title(queue: QueueView, *, stuck_only: bool) -> ListTitle:
     """Return the title of the rows."""
     if stuck_only:
-        return "stuck messages"
-    return "messages at the head" if begins_at_head(queue.layout) else "messages in progress"
+        return ListTitle.STUCK
+    return ListTitle.AT_HEAD if begins_at_head(queue.layout) else ListTitle.IN_PROGRESS
 
 
 def columns(messages: Sequence[MessageSample]) -> tuple[GridColumn, ...]:

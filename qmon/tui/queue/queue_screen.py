@@ -229,7 +229,7 @@ class QueueScreen(DashboardScreen):
         listing, listed = self._page_request, self._read_messages(found) or ()
         page = lists.shown_page(found, listing, self.app.fixed_reason)
         if page is None and listing is not None:
-            return lists.TITLES[listing.state], ""
+            return messages.ListTitle[listing.state.upper()], ""
         shown = len(self.grid.row_keys)
         if page is None:
             title = messages.rows_title(found, stuck_only=self.stuck_only)
@@ -239,7 +239,7 @@ class QueueScreen(DashboardScreen):
         count = lists.page_count_text(found, page, None if listing is None else self.lists, shown, len(listed))
         if by := self._row_order[0]:
             count = QueueScreenText.SORTED_BY.render(messages=count, column=by)
-        return lists.TITLES[page.listing.state], count
+        return messages.ListTitle[page.listing.state.upper()], count
 
     def read_scope(self) -> ReadScope:
         shown = self.app.selected

@@ -21,12 +21,20 @@ from qmon.tui.spans import Line, LinePart, Span, cut_line, fit_parts, line_width
 class HeaderText(Text):
     """The parts of the header line."""
 
+    LIVE = "● live"
+    LATE = "◌ late"
+    LOST = "✕ lost"
+    CONNECTING = "◌ connecting"
+    FROZEN = "◇ frozen"
+    PAUSED = "‖ paused"
+    CLOSED = "✕ closed"
+    NO_FIGURES = "◌ waiting"
     FROM_SERVE = "from serve at {address}"
     EVERY = "every {duration}"
     AGO = "{age} ago"
-    LATE = "{ago}: {reason}"
+    AGO_AND_REASON = "{ago}: {reason}"
     WAITING = "for the first figures"
-    LOST = ", {retry}: {reason}"
+    RETRY_AND_REASON = ", {retry}: {reason}"
     NO_CONNECTION = "no connection"
     RETRY_IN = "retry in {duration}"
     RETRYING_NOW = "trying now"
@@ -79,25 +87,28 @@ def state_spans(shown: ShownState, now: float) -> tuple[Span, ...]:
     if phase is Phase.LOST:
         return _lost_spans(shown, now, reason)
     if phase is Phase.CLOSED:
-        return (("✕ closed", "alarm"),)
+        return ((HeaderText.CLOSED, "alarm"),)
     if phase is Phase.PAUSED:
-        return (("‖ paused", "accent"), (f" {ago}", "text"))
+        return ((HeaderText.PAUSED, "accent"), (f" {ago}", "text"))
     if phase is Phase.CONNECTING:
-        return (("◌ connecting", "accent"), (f" {shorten(reason, _LONG_REASON)}" if reason else "", "muted"))
+        return ((HeaderText.CONNECTING, "accent"), (f" {shorten(reason, _LONG_REASON)}" if reason else "", "muted"))
     if phase is Phase.LATE or (shown.is_overdue(now) and not shown.frozen):
-        late = HeaderText.LATE.render(ago=ago, reason=shorten(reason, _LONG_REASON)) if reason else ago
-        return (("◌ late", "alarm"), (f" {late}", "accent"))
+        late = HeaderText.AGO_AND_REASON.render(ago=ago, reason=shorten(reason, _LONG_REASON)) if reason else ago
+        return ((HeaderText.LATE, "alarm"), (f" {late}", "accent"))
     if shown.frozen:
-        return (("◇ frozen", "accent"), (f" {ago}", "text"))
+        return ((HeaderText.FROZEN, "accent"), (f" {ago}", "text"))
     if shown.view is None:
-        return (("◌ waiting", "accent"), (f" {HeaderText.WAITING}", "muted"))
-    live: tuple[Span, ...] = () if shown.replay else (("●", "pop"), (" live", "text"))
+        return ((HeaderText.NO_FIGURES, "accent"), (f" {HeaderText.WAITING}", "muted"))
+    live: tuple[Span, ...] = () if shown.replay else ((HeaderText.LIVE[:1], "pop"), (HeaderText.LIVE[1:], "text"))
     return (*live, (f" {ago}", "muted"))
 
 
 def _lost_spans(shown: ShownState, now: float, reason: str) -> tuple[Span, ...]:
     why = shorten(reason or HeaderText.NO_CONNECTION, _LONG_REASON)
-    return (("✕ lost", "alarm"), (HeaderText.LOST.render(retry=retry_text(shown, now), reason=why), "accent"))
+    return (
+        (HeaderText.LOST, "alarm"),
+        (HeaderText.RETRY_AND_REASON.render(retry=retry_text(shown, now), reason=why), "accent"),
+    )
 
 
 def retry_text(shown: ShownState, now: float) -> str:
@@ -182,7 +193,7 @@ def waiting_lines(shown: ShownState, now: float, cells: int, rows: int) -> list[
     if shown.phase is Phase.LOST:
         lines.append(((f"✕ {HeaderText.NO_CONNECTION}", "alarm"), (f", {retry_text(shown, now)}", "accent")))
     elif shown.phase is Phase.CONNECTING:
-        lines.append((("◌ connecting", "accent"),))
+        lines.append(((HeaderText.CONNECTING, "accent"),))
     else:
         lines.append(((f"◌ {ScreenText.NO_FIGURES_YET}", "accent"),))
     reason = clean(shown.state.reason) if shown.state is not None else ""

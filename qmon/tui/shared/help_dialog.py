@@ -14,6 +14,7 @@ from textual.containers import Vertical, VerticalScroll
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.tui import keys
 from qmon.tui.sanitize import pad
+from qmon.tui.shared.header import HeaderText
 from qmon.tui.shared.keybar import key_name
 from qmon.tui.shared.topics import Topic, TopicGroup
 from qmon.tui.spans import Line, wrap_text
@@ -100,10 +101,10 @@ _SYMBOLS: Final = (
     ("≥", "at least: counted up to a limit, or counted only since qmon started"),
     ("–", "unknown; press ? on the column, or open the queue screen, for the reason"),
     ("■ ▲ ‖ ◦ ·", "critical, warning, paused on purpose, notice, fine"),
-    ("● live", "figures are from the last poll; their age counts from the start of the poll"),
-    ("◌ late", "a poll missed its deadline; the figures turn grey and get older"),
-    ("✕ lost", "no connection; qmon reconnects automatically"),
-    ("◇ frozen", "the display is frozen; polling continues"),
+    (HeaderText.LIVE, "figures are from the last poll; their age counts from the start of the poll"),
+    (HeaderText.LATE, "a poll missed its deadline; the figures turn grey and get older"),
+    (HeaderText.LOST, "no connection; qmon reconnects automatically"),
+    (HeaderText.FROZEN, "the display is frozen; polling continues"),
     ("△ ▽", "above or below the usual range for this hour of the week, over the last minutes"),
 )
 # The help of the queue screen has more than 200 lines.

@@ -70,7 +70,7 @@ def wait_topics(name: str, what: str, kind: str, event: str) -> list[TopicGroup]
     known = wait_meaning(kind, event)
     topics = [Topic(what)]
     if known is not None:
-        topics += [Topic(word, said) for word, said in (("cause", known.why), ("fix", known.do)) if said]
+        topics += [Topic(word, said) for word, said in (("cause", known.cause), ("fix", known.fix)) if said]
     return _with_title(clean(name), topics)
 
 

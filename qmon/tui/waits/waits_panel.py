@@ -35,6 +35,13 @@ class WaitsText(Text):
     NONE_WAITS = "no session is waiting or running"
     NO_WAITS_YET = "the second poll shows the waits"
     NO_MEANING = "no explanation in qmon; see the server's documentation"
+    PER_SECOND = "per second"
+    BATCHES = "batches"
+    TRANSACTIONS = "transactions"
+    PAGE_SPLITS = "page splits"
+    LOCK_TIMEOUTS = "lock timeouts"
+    GHOSTS_SKIPPED = "ghosts skipped"
+    LOG_FLUSH_WAITS = "commits waiting for the log"
 
 
 _BAR: Final = 10
@@ -211,7 +218,7 @@ def _share_bar(share: float) -> str:
 
 def _wait_meaning(rate: WaitRate) -> str:
     known = wait_meaning(rate.kind, rate.event)
-    return known.what if known is not None else WaitsText.NO_MEANING
+    return known.waits_for if known is not None else WaitsText.NO_MEANING
 
 
 def meaning_lines(rate: WaitRate | None, cells: int, rows: int) -> list[Line]:
@@ -220,8 +227,8 @@ def meaning_lines(rate: WaitRate | None, cells: int, rows: int) -> list[Line]:
     if known is None:
         return []
     each = max(1, rows // 2)
-    out = entry_lines("cause", known.why, cells, most=each)
-    return (out + entry_lines("fix", known.do, cells, "strong", most=each))[:rows]
+    out = entry_lines("cause", known.cause, cells, most=each)
+    return (out + entry_lines("fix", known.fix, cells, "strong", most=each))[:rows]
 
 
 def waits_summary(waiting: Waiting | None) -> str:
@@ -257,18 +264,22 @@ def empty_text(view: View | None, filter_text: str) -> str:
 def counter_lines(view: View | None, cells: int) -> list[Line]:
     """Return the line of counters. It is empty before the second poll, or if the server has no counters."""
     found = view.server.counters if view is not None else None
-    return [((" per second  ", "muted"), *fit_parts(_counter_parts(found), cells - 13))] if found is not None else []
+    return (
+        [((f" {WaitsText.PER_SECOND}  ", "muted"), *fit_parts(_counter_parts(found), cells - 13))]
+        if found is not None
+        else []
+    )
 
 
 def _counter_parts(rates: CounterRates) -> list[LinePart]:
     """Return the counters as parts of a line. Narrow lines keep the counters that a DBA reads first."""
     named = (
-        ("batches", rates.batches, 2),
-        ("transactions", rates.transactions, 4),
-        ("page splits", rates.page_splits, 1),
-        ("lock timeouts", rates.lock_timeouts, 1),
-        ("ghosts skipped", rates.ghosts_skipped, 5),
-        ("commits waiting for the log", rates.log_flush_waits, 3),
+        (WaitsText.BATCHES, rates.batches, 2),
+        (WaitsText.TRANSACTIONS, rates.transactions, 4),
+        (WaitsText.PAGE_SPLITS, rates.page_splits, 1),
+        (WaitsText.LOCK_TIMEOUTS, rates.lock_timeouts, 1),
+        (WaitsText.GHOSTS_SKIPPED, rates.ghosts_skipped, 5),
+        (WaitsText.LOG_FLUSH_WAITS, rates.log_flush_waits, 3),
     )
     return [_counter_part(name, value, rank) for name, value, rank in named]
 
