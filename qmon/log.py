@@ -225,10 +225,10 @@ def log_to_file(path: Path | None, level: int | None) -> Iterator[None]:
     root = logging.getLogger()
     before, hook = _logger.level, threading.excepthook
 
-    def log_thread_error(found: threading.ExceptHookArgs) -> None:
-        if found.exc_value is not None and found.exc_type is not SystemExit:
-            _logger.error("a thread has ended", exc_info=found.exc_value)
-        hook(found)
+    def log_thread_error(arguments: threading.ExceptHookArgs) -> None:
+        if arguments.exc_value is not None and arguments.exc_type is not SystemExit:
+            _logger.error("a thread has ended", exc_info=arguments.exc_value)
+        hook(arguments)
 
     root.addHandler(handler)
     _logger.setLevel(level)

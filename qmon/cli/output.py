@@ -50,7 +50,7 @@ def print_output(text: str = "") -> None:
     print("\n".join(map(clean_text, text.split("\n"))))
 
 
-def print_report(output_format: Format, found: Mapping[str, Any], kind: type, rows: str = "") -> None:
+def print_report(output_format: Format, report: Mapping[str, Any], kind: type, rows: str = "") -> None:
     """Print an object of the ``TypedDict`` ``kind`` as JSON or CSV.
 
     CSV contains the object's list ``rows`` or, if ``rows`` is empty, the object as one row. CSV has a header with units
@@ -58,33 +58,33 @@ def print_report(output_format: Format, found: Mapping[str, Any], kind: type, ro
     Lists and maps are written as JSON in one column.
     """
     if output_format == "json":
-        print(_json_text(_to_builtins(found)))
+        print(_json_text(_to_builtins(report)))
     elif rows:
-        _print_csv_lists([found], kind, rows)
+        _print_csv_lists([report], kind, rows)
     else:
-        _print_csv(kind, [_to_builtins(found)])
+        _print_csv(kind, [_to_builtins(report)])
 
 
-def print_reports(output_format: Format, found: Sequence[Mapping[str, Any]], kind: type, rows: str) -> None:
+def print_reports(output_format: Format, reports: Sequence[Mapping[str, Any]], kind: type, rows: str) -> None:
     """Print the objects of several targets: JSON with one line per object, CSV as rows with a ``target`` column."""
     if output_format == "csv":
-        _print_csv_lists(found, kind, rows, ("target",))
+        _print_csv_lists(reports, kind, rows, ("target",))
         return
-    for each in found:
+    for each in reports:
         print(_json_text(_to_builtins(each)))
 
 
-def _print_csv_lists(found: Sequence[Mapping[str, Any]], kind: type, rows: str, first: Sequence[str] = ()) -> None:
+def _print_csv_lists(reports: Sequence[Mapping[str, Any]], kind: type, rows: str, first: Sequence[str] = ()) -> None:
     """Print the lists ``rows`` of all objects as CSV. Each row starts with the fields ``first`` of its object."""
     (row,) = get_args(get_type_hints(kind)[rows])
-    plain = map(_to_builtins, found)
+    plain = map(_to_builtins, reports)
     _print_csv(row, [{name: each[name] for name in first} | line for each in plain for line in each[rows]], first)
 
 
-def _to_builtins(found: Mapping[str, Any]) -> Any:
+def _to_builtins(report: Mapping[str, Any]) -> Any:
     import msgspec
 
-    return msgspec.to_builtins(found)
+    return msgspec.to_builtins(report)
 
 
 def _json_text(value: object) -> str:

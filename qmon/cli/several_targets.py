@@ -83,7 +83,7 @@ def failure_reason(problem: Exception) -> str:
     return " ".join(hide_secrets(str(problem)).split())
 
 
-def exit_unless_all(known: Sequence[ChosenTarget], found: Sequence[object]) -> None:
+def exit_unless_all(known: Sequence[ChosenTarget], answers: Sequence[object]) -> None:
     """Raise ``typer.Exit`` if a target did not answer."""
-    if len(found) < len(known):
+    if len(answers) < len(known):
         raise typer.Exit(FAILED)

@@ -151,11 +151,11 @@ def _without_values(text: str) -> str:
     return text
 
 
-def _is_raised(found: _Records, text: str) -> bool:
+def _is_raised(records: _Records, text: str) -> bool:
     """Return whether the text may come from a trigger or function of an application."""
-    if found.sqlstate.startswith(LOST_STATES):
+    if records.sqlstate.startswith(LOST_STATES):
         return False
-    if any(number >= _FIRST_RAISED_NUMBER for number in found.numbers):
+    if any(number >= _FIRST_RAISED_NUMBER for number in records.numbers):
         return True
     return re.match(r"[^\W\d_]+\s?:", text) is not None and _BUILT_IN.fullmatch(text) is None
 

@@ -217,9 +217,9 @@ class ConsumerRates:
         self._first: frozenset[str] = frozenset()
         self._taken: defaultdict[str, set[str]] = defaultdict(set)
 
-    def record(self, found: ConsumerList, sampled_at: float) -> None:
+    def record(self, consumer_list: ConsumerList, sampled_at: float) -> None:
         """Record the messages that the consumers hold. ``sampled_at``: server clock, seconds since the epoch."""
-        held = {consumer.key: {message.id for message in consumer.messages} for consumer in found.consumers}
+        held = {consumer.key: {message.id for message in consumer.messages} for consumer in consumer_list.consumers}
         if self._began_at is None:
             self._began_at, self._first = sampled_at, frozenset(id for ids in held.values() for id in ids)
         self._at = sampled_at

@@ -16,9 +16,9 @@ NO_ERROR: Final = "(no error text)"
 MAX_CHARS: Final = 200
 
 
-def _fold_json_text(found: re.Match[str]) -> str:
+def _fold_json_text(match: re.Match[str]) -> str:
     """Return a name of a JSON object unchanged, and ``<text>`` for any other quoted text."""
-    return found[1] or "<text>"
+    return match[1] or "<text>"
 
 
 # Each part of an error that differs from message to message, with its replacement. The order matters: a quoted value

@@ -221,17 +221,17 @@ class _Row:
     def _max_size(self, column: ReadableColumn) -> int:
         return MAX_PAYLOAD_CHARS if column.column_name == self._payload else MAX_COLUMN_CHARS
 
-    def _to_message_column(self, column: ReadableColumn, found: ColumnValue | None) -> MessageColumn:
-        if found is None:
+    def _to_message_column(self, column: ReadableColumn, column_value: ColumnValue | None) -> MessageColumn:
+        if column_value is None:
             return MessageColumn(column.column_name, column.type_name, grant=self._grant_statement(column))
-        if found.value is None:
-            return MessageColumn(column.column_name, column.type_name, found.size)
-        most, value = self._max_size(column), found.value
+        if column_value.value is None:
+            return MessageColumn(column.column_name, column.type_name, column_value.size)
+        most, value = self._max_size(column), column_value.value
         raw = bytes.fromhex(value[2:]) if column.kind in _BINARY_TYPES else None
         cut = len(value if raw is None else raw) > most
         text = value if raw is None else utf8_text(raw)
         shown = self._redact_text(text or "", cut) if raw is None or text is not None else self._redact_bytes(raw, cut)
-        return MessageColumn(column.column_name, column.type_name, found.size, shown, cut)
+        return MessageColumn(column.column_name, column.type_name, column_value.size, shown, cut)
 
     def _redact_text(self, text: str, cut: bool) -> str:
         covered = self._redact(text)

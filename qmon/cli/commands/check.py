@@ -199,18 +199,18 @@ def _check_targets(
     ]
 
 
-def _check_target(found: ChosenTarget, asked: _CheckRequest, began: float) -> CheckResult:
+def _check_target(chosen: ChosenTarget, asked: _CheckRequest, began: float) -> CheckResult:
     from qmon.model.alerts.target_check import check_target
     from qmon.monitor.one_shot import view_after
 
-    rules, configured = asked.rules or found.config.alerts, found.config.targets.keys()
-    interval_s = found.config.settings.interval_s
+    rules, configured = asked.rules or chosen.config.alerts, chosen.config.targets.keys()
+    interval_s = chosen.config.settings.interval_s
     allowed_s = _time_limit(asked.polls, interval_s, asked.timeout)
-    target, connection = _log_in(found.target, allowed_s)
+    target, connection = _log_in(chosen.target, allowed_s)
     left_s = max(0.1, allowed_s - (time.monotonic() - began))
     view = view_after(
         target,
-        found.configured,
+        chosen.configured,
         polls=asked.polls,
         interval_s=interval_s,
         timeout_s=left_s,

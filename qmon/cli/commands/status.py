@@ -150,19 +150,19 @@ def status_rows(view: View) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     return _HEADERS, rows
 
 
-def _broker_rows(found: BrokerView) -> list[tuple[str, ...]]:
+def _broker_rows(broker: BrokerView) -> list[tuple[str, ...]]:
     """Return one row per queue of Service Broker. If messages are undelivered, also return a row for these messages."""
 
     def row(name: str, depth: Figure, verdict: Verdict | None, otherwise: str) -> tuple[str, ...]:
         verdict_text = otherwise if verdict is None else f"{verdict.code}: {verdict.proof}"
         return (name, "service_broker", figure_text(depth, count), *[UNKNOWN] * (len(_FIGURES) - 1), verdict_text)
 
-    rows = [row(q.name, q.depth, q.verdict, queue_state(q, monitored=found.monitored)) for q in found.queues]
-    if found.sending.value:
-        rows.append(row(TRANSMISSION, found.sending, found.verdict, StatusText.SENDING))
-    if found.leak is not None and found.conversations is not None:
-        counted = Figure(float(found.conversations.counted), at_least=True)
-        rows.append(row(CONVERSATIONS, counted, found.leak, ""))
+    rows = [row(q.name, q.depth, q.verdict, queue_state(q, monitored=broker.monitored)) for q in broker.queues]
+    if broker.sending.value:
+        rows.append(row(TRANSMISSION, broker.sending, broker.verdict, StatusText.SENDING))
+    if broker.leak is not None and broker.conversations is not None:
+        counted = Figure(float(broker.conversations.counted), at_least=True)
+        rows.append(row(CONVERSATIONS, counted, broker.leak, ""))
     return rows
 
 

@@ -496,14 +496,14 @@ def _catalog_statement(name: str) -> Statement:
     return render(load_query("postgres", f"catalog/{name}", (MIN_MAJOR, 0)), {}, Postgres())
 
 
-def _is_direct(found: _Introduction, application: str, took_s: float) -> bool:
+def _is_direct(introduction: _Introduction, application: str, took_s: float) -> bool:
     """Return whether the session began with our connection, which took ``took_s`` seconds, and has our name.
 
     A pooler starts its sessions earlier and sets our name later.
     """
     plain = application.isascii() and application.isprintable()  # the server changes names with other characters
-    same = found.application == application[:_MAX_NAME] or not (plain and application)
-    return found.source == "client" and same and found.age_s <= took_s + _AGE_SLACK_S
+    same = introduction.application == application[:_MAX_NAME] or not (plain and application)
+    return introduction.source == "client" and same and introduction.age_s <= took_s + _AGE_SLACK_S
 
 
 def _retry_for_room(connect: Callable[[], T]) -> T:

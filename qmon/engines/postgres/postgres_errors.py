@@ -203,9 +203,9 @@ _ErrorFactory = Callable[[re.Match[str], str, Target], QmonError]
 def _connection_error_factory(text: PostgresErrorText, *, retryable: bool) -> _ErrorFactory:
     """Return a function that renders ``text`` with the named groups of its pattern and, if needed, ``where``."""
 
-    def make(found: re.Match[str], where: str, target: Target) -> QmonError:
+    def make(match: re.Match[str], where: str, target: Target) -> QmonError:
         place = {"where": where} if "where" in text.fields else {}
-        return ConnectionFailed(text.render(**found.groupdict(), **place), retryable=retryable)
+        return ConnectionFailed(text.render(**match.groupdict(), **place), retryable=retryable)
 
     return make
 
@@ -218,25 +218,25 @@ def _permanent_error(text: PostgresErrorText) -> _ErrorFactory:
     return _connection_error_factory(text, retryable=False)
 
 
-def _wrong_password_error(found: re.Match[str], where: str, target: Target) -> QmonError:
+def _wrong_password_error(match: re.Match[str], where: str, target: Target) -> QmonError:
     origin = (
         PostgresErrorText.FROM.render(origin=target.password.origin)
         if target.password and target.password.origin
         else ""
     )
-    return WrongPassword(PostgresErrorText.BAD_CREDENTIALS.render(origin=origin, user=found[1]))
+    return WrongPassword(PostgresErrorText.BAD_CREDENTIALS.render(origin=origin, user=match[1]))
 
 
-def _no_password_error(found: re.Match[str], where: str, target: Target) -> QmonError:
+def _no_password_error(match: re.Match[str], where: str, target: Target) -> QmonError:
     user = lookup_keyword(target.parameters, "UID", "Username")
     return PasswordNeeded(
         PostgresErrorText.CREDENTIALS_NEEDED.render(user=PostgresErrorText.OF_USER.render(user=user) if user else "")
     )
 
 
-def _no_connect_right_error(found: re.Match[str], where: str, target: Target) -> QmonError:
-    grant = grant_for("database", found[1], lookup_keyword(target.parameters, "UID", "Username") or "the_role", "")
-    return ConnectionFailed(PostgresErrorText.DATABASE_CLOSED.render(database=found[1], grant=grant), retryable=False)
+def _no_connect_right_error(match: re.Match[str], where: str, target: Target) -> QmonError:
+    grant = grant_for("database", match[1], lookup_keyword(target.parameters, "UID", "Username") or "the_role", "")
+    return ConnectionFailed(PostgresErrorText.DATABASE_CLOSED.render(database=match[1], grant=grant), retryable=False)
 
 
 NO_SEARCH_PATH: Final = PostgresErrorText.NO_SEARCH_PATH

@@ -254,8 +254,8 @@ def _classify_connecting(fault: DriverFault, target: Target, numbers: frozenset[
 def _with_socket_texts(fault: DriverFault) -> DriverFault:
     """Return the fault with the numbers of socket errors replaced by texts."""
 
-    def socket_text(found: re.Match[str]) -> str:
-        return _SOCKET_WORDS.get(int(found[1], 16), found[0])
+    def socket_text(match: re.Match[str]) -> str:
+        return _SOCKET_WORDS.get(int(match[1], 16), match[0])
 
     return replace(fault, text=_SOCKET_ERROR.sub(socket_text, fault.text))
 

@@ -365,10 +365,10 @@ def _faulty_codes(guard: DefectGuard | None) -> list[str]:
     return [part.removeprefix(_RULE) for part in guard.reasons] if guard is not None else []
 
 
-def _drop_explained(found: dict[str, Verdict], unproved: dict[str, Verdict], seen: dict[str, EvidenceSpan]) -> None:
+def _drop_explained(verdicts: dict[str, Verdict], unproved: dict[str, Verdict], spans: dict[str, EvidenceSpan]) -> None:
     """Remove the verdicts that merely follow from a verdict that holds."""
-    for code in {code for holding in found for code in _EXPLAINED[holding]}:
-        for each in (found, unproved, seen):
+    for code in {code for holding in verdicts for code in _EXPLAINED[holding]}:
+        for each in (verdicts, unproved, spans):
             each.pop(code, None)
 
 
@@ -384,7 +384,7 @@ def _record_evidence(
     return verdict, replace(span, seen_at=now_at, verdict=verdict)
 
 
-def _kept_verdicts(context: RuleInput, lapsed: Spans, seen: Spans, now_at: float) -> Iterator[tuple[str, Verdict]]:
+def _kept_verdicts(context: RuleInput, lapsed: Spans, spans: Spans, now_at: float) -> Iterator[tuple[str, Verdict]]:
     """Yield the raised verdicts that a poll without a pop rate could not prove, by code, with the age of their proof.
 
     Verdicts whose proof is older than ``LULL_S`` are left out. No verdict is kept if this poll shows that no message is
@@ -392,7 +392,7 @@ def _kept_verdicts(context: RuleInput, lapsed: Spans, seen: Spans, now_at: float
     """
     for rule in _OF_POP_RATE if context.rates_follow and context.ready.value != 0 else ():
         span = lapsed.get(rule.code)
-        if span is None or span.verdict is None or rule.code in seen or now_at - span.seen_at > LULL_S:
+        if span is None or span.verdict is None or rule.code in spans or now_at - span.seen_at > LULL_S:
             continue
         age = duration(now_at - span.seen_at)
         yield rule.code, replace(span.verdict, proof=JudgeText.READ_AGO.render(proof=span.verdict.proof, age=age))

@@ -109,8 +109,8 @@ class CatalogReading:
             if self._requested_before is before:
                 self._requested_before, self._result = None, (found, self._clock() - began)
 
-    def _record_result(self, found: Resolved, took_s: float) -> Resolved:
-        self._resolved, self._read_at = found, self._clock()
+    def _record_result(self, resolved: Resolved, took_s: float) -> Resolved:
+        self._resolved, self._read_at = resolved, self._clock()
         self._reread_s = min(max(LOST_S, took_s * _COST_FACTOR), EVERY_S)
-        self.rereads_soon = found.locked or any(problem.gone for problem in found.problems)
-        return found
+        self.rereads_soon = resolved.locked or any(problem.gone for problem in resolved.problems)
+        return resolved

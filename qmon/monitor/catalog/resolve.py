@@ -306,13 +306,13 @@ class _Resolver:
             self.places[group.name] = found.table_id
             self.problems += [ProbeFailure("layout", each, queue=group.name) for each in left_out]
 
-    def add_group_seen_before(self, found: ResolvedGroup) -> None:
+    def add_group_seen_before(self, resolved: ResolvedGroup) -> None:
         """Add a group that discovery found before, even if the server's counters no longer show it."""
-        group = found.group
+        group = resolved.group
         is_guess = group.source is LayoutSource.DISCOVERY and not group.library
         known = self._taken | {each.group.table for each in self.groups}
-        if is_guess and group.table not in known and found.table_id in self._by_id:
-            self.add_group(group, found.table_id)
+        if is_guess and group.table not in known and resolved.table_id in self._by_id:
+            self.add_group(group, resolved.table_id)
 
     def add_libraries(self, names: Collection[str] | None) -> LibraryQueues:
         """Add queues of libraries, except tables of the configuration. ``names``: only these; ``None``: all."""

@@ -200,16 +200,16 @@ class Sender:
                 until = [self._try_at] if self._waiting else [self._again_at] if self._taken else []
                 self._changed.wait(max(0.0, min(until) - now) if until else None)
 
-    def _record_delivery(self, batch: Sequence[Notice], found: Delivery) -> bool:
+    def _record_delivery(self, batch: Sequence[Notice], delivery: Delivery) -> bool:
         """Record the result of a delivery; return whether to continue."""
         recovery = ""
         with self._changed:
             self._sending = ()
-            if found.again:
+            if delivery.again:
                 self._failures += 1
-                self._try_at = time.monotonic() + self._back_off.pause(self._failures, found.after_s)
+                self._try_at = time.monotonic() + self._back_off.pause(self._failures, delivery.after_s)
                 self._waiting.extendleft(reversed(batch))
-            elif found.problem:
+            elif delivery.problem:
                 self._failures, self._dropped = 0, self._dropped + len(batch)
                 self._remember_taken(batch)
             else:
@@ -223,14 +223,14 @@ class Sender:
                     )
                     self._dropped, self._full = 0, False
             closing = self._closing
-        if found.problem:
-            is_dropped = not found.again and self._again_s is None
-            problem = DeliveryText.DROPPED.render(problem=found.problem) if is_dropped else found.problem
-            self._report_problem(problem, found.detail)
+        if delivery.problem:
+            is_dropped = not delivery.again and self._again_s is None
+            problem = DeliveryText.DROPPED.render(problem=delivery.problem) if is_dropped else delivery.problem
+            self._report_problem(problem, delivery.detail)
         elif recovery:
             self._problem = ""
             self._report_change(logging.INFO, recovery)
-        return not (closing and found.again)
+        return not (closing and delivery.again)
 
     def _remember_taken(self, batch: Sequence[Notice]) -> None:
         if self._again_s is None:

@@ -440,7 +440,7 @@ class Collector:
         self,
         probes: QueueProbes,
         results: Results,
-        found: IndexedResults,
+        indexed: IndexedResults,
         now_at: float,
         focus: ReadScope,
         failures: list[ProbeFailure],
@@ -449,7 +449,7 @@ class Collector:
         guard = DefectGuard(partial(log.report_defect, once=True))
         queue = guard.attempt(
             "samples",
-            lambda: self._filing.samples_for(probes, results, found, now_at, focus),
+            lambda: self._filing.samples_for(probes, results, indexed, now_at, focus),
             lambda reason: QueueSamples(probes.layout, unknown=dict.fromkeys(_FIGURES, reason)),
         )
         failures += guard.failures(probes.layout.queue)

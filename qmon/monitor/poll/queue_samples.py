@@ -175,18 +175,18 @@ class QueueFiling:
         return withhold_masked(samples, masked, columns_of_layout(layout, facts.order_by)) if masked else samples
 
     def of_group(
-        self, queues: Sequence[QueueSamples], found: ResolvedGroup, every: IndexedResults
+        self, queues: Sequence[QueueSamples], resolved: ResolvedGroup, every: IndexedResults
     ) -> tuple[QueueSamples, ...]:
         """Return the samples of a group's queues, without the values that are hidden from our role.
 
         ``every``: the results of the poll.
         """
-        hidden = next((every.partial[table] for _, table in found.tables if table in every.partial), "")
+        hidden = next((every.partial[table] for _, table in resolved.tables if table in every.partial), "")
         queues = tuple(withhold_strange(replace(each, partial=hidden), all_listed=True) for each in queues)
-        masked = every.masked_in(found.tables)
+        masked = every.masked_in(resolved.tables)
         if not masked:
             return queues
-        columns = columns_of_group(found.group)
+        columns = columns_of_group(resolved.group)
         return tuple(withhold_masked(each, masked, columns) for each in queues)
 
     def with_counting(

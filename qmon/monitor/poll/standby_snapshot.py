@@ -21,14 +21,14 @@ def statements_for_replica(statements: StatementCache) -> list[ProbeStatement]:
     return [statements.statement_for("replica")] if statements.has_probe("replica") else []
 
 
-def with_replica(server: ServerSample, found: Sequence[ReplicaSample]) -> ServerSample:
+def with_replica(server: ServerSample, replicas: Sequence[ReplicaSample]) -> ServerSample:
     """Add the state of the replica.
 
     If the database is in several groups with different states, the state is unknown.
     """
-    if len(found) != 1:
+    if len(replicas) != 1:
         return server
-    return replace(server, replay_paused=found[0].replay_paused, behind_s=found[0].behind_s)
+    return replace(server, replay_paused=replicas[0].replay_paused, behind_s=replicas[0].behind_s)
 
 
 def without_primary_data(snapshot: Snapshot, results: Results) -> Snapshot:

@@ -77,14 +77,14 @@ class _StateReading:
 class GroupProbes:
     """The probes of one group on one connection."""
 
-    def __init__(self, statements: StatementCache, found: ResolvedGroup, cost_s: Cost = _no_cost) -> None:
+    def __init__(self, statements: StatementCache, resolved: ResolvedGroup, cost_s: Cost = _no_cost) -> None:
         """Create the probes.
 
         ``cost_s``: returns the seconds that the statement of a queue and probe costs the server.
         """
         self._cost_s = cost_s
-        self.group = group = found.group
-        self.found_group = found
+        self.group = group = resolved.group
+        self.found_group = resolved
         self._statements = GroupStatements(statements, group)
         self._names = self._statements.names
         self._steps = StepCounts(self._statements)
@@ -407,9 +407,9 @@ class GroupProbes:
         return [replace(statement, queue=self._layout_for(value).queue)]
 
 
-def read_queues(connection: Connection, engine: Engine, found: ResolvedGroup) -> tuple[Layout, ...]:
+def read_queues(connection: Connection, engine: Engine, resolved: ResolvedGroup) -> tuple[Layout, ...]:
     """Return the queues that have messages in the group's table now. Raises the errors of ``Connection.fetch``."""
-    probes = GroupProbes(StatementCache(engine, connection.version), found)
+    probes = GroupProbes(StatementCache(engine, connection.version), resolved)
     asked = [each for each in probes.statements_for_poll(time.monotonic(), None, 0) if each.record is GroupStateSample]
     rows: Results = {each.key: tuple(to_records(GroupStateSample, connection.fetch(each.bound))) for each in asked}
     probes.record_results(rows, time.monotonic(), 0.0)
@@ -424,11 +424,11 @@ class TargetGroups:
         self._statements, self._cost_s = statements, cost_s
         self._probes: dict[str, GroupProbes] = {}
 
-    def watch_groups(self, found: Iterable[ResolvedGroup]) -> frozenset[str]:
+    def watch_groups(self, groups: Iterable[ResolvedGroup]) -> frozenset[str]:
         """Watch these groups from the next poll on; return their names. The state of unchanged groups is kept."""
         before = self._probes
         self._probes = {}
-        for each in found:
+        for each in groups:
             name = each.group.name
             known = before.get(name)
             same = known is not None and (known.group, known.found_group.table_id) == (each.group, each.table_id)

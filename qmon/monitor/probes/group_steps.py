@@ -137,15 +137,15 @@ class StepCounts:
 
     @staticmethod
     def _record_by_id(
-        log: _StepProgress, found: Sequence[GroupLastSample] | None, rows: Sequence[GroupStepsSample] | None
+        log: _StepProgress, last_rows: Sequence[GroupLastSample] | None, rows: Sequence[GroupStepsSample] | None
     ) -> None:
         """Add up the steps of one poll.
 
         Steps up to the last id that was read two polls ago are final, because their transactions have ended.
         """
-        if not found:
+        if not last_rows:
             return
-        last = found[0].last_id or 0
+        last = last_rows[0].last_id or 0
         if log.after is None or last < log.after:
             log.after, log.before = last, [last]
         elif rows is not None:

@@ -42,13 +42,13 @@ class StrangeMessages:
         self.every_s = 0.0
 
     def statements_for_poll(
-        self, found: ResolvedGroup, now: float, rest_s: Callable[[tuple[str, str]], float]
+        self, resolved: ResolvedGroup, now: float, rest_s: Callable[[tuple[str, str]], float]
     ) -> list[ProbeStatement]:
         """Return the statement of this poll, if it is due.
 
         ``now``: our clock, seconds. ``rest_s``: returns the seconds between two readings of a probe.
         """
-        rows = self._rows_to_read(found)
+        rows = self._rows_to_read(resolved)
         if rows is None:
             self._rows, self._server_read_at = (), None
             return []
@@ -68,12 +68,12 @@ class StrangeMessages:
         which = repr(where)  # the condition depends on the current labels of an enum
         return [replace(self._statements.statement_for(_PROBE, which, values, names), probe=_PROBE)]
 
-    def _rows_to_read(self, found: ResolvedGroup) -> tuple[Condition, Condition] | None:
+    def _rows_to_read(self, resolved: ResolvedGroup) -> tuple[Condition, Condition] | None:
         """Return the condition for the rows to read, and the condition for rows in a known state.
 
         Returns ``None`` if no row can be in an unknown state, or if the table is too large.
         """
-        group, rows = self._group, found.rows or 0
+        group, rows = self._group, resolved.rows or 0
         part = group.where or ALWAYS
         if rows <= FEW_ROWS:
             # Most messages are finished. If finished states come first, most rows need only a few comparisons.
@@ -82,8 +82,8 @@ class StrangeMessages:
         if self._state is None:
             return None
         column, known = self._state
-        if found.labels is not None:
-            odd = sorted(found.labels.difference(map(str, known)))
+        if resolved.labels is not None:
+            odd = sorted(resolved.labels.difference(map(str, known)))
             return (AllOf((part, OneOf(column, tuple(odd)))), NEVER) if odd else None
         return (AllOf((part, OneOf(column, known, negated=True))), NEVER) if rows <= _MANY_ROWS else None
 

@@ -30,26 +30,26 @@ from qmon.monitor.probes.queue_probes import QueueProbes
 
 
 def listed_messages(
-    layout: Layout, facts: TableFacts, found: Mapping[str, tuple[MessageSample, ...]]
+    layout: Layout, facts: TableFacts, messages_by_state: Mapping[str, tuple[MessageSample, ...]]
 ) -> tuple[MessageSample, ...] | None:
     """Return the rows for the queue screen, if they were requested. `with_text_payloads` decodes their payloads."""
-    for probe in found:
+    for probe in messages_by_state:
         if probe_family(probe) == "messages":
-            return with_text_payloads(layout, facts, found[probe])
+            return with_text_payloads(layout, facts, messages_by_state[probe])
     return None
 
 
 def with_text_payloads(
-    layout: Layout, facts: TableFacts, found: tuple[MessageSample, ...]
+    layout: Layout, facts: TableFacts, messages: tuple[MessageSample, ...]
 ) -> tuple[MessageSample, ...]:
     """Decode payloads and errors that are stored as bytes, if the bytes are text."""
     payload = facts.payload or facts.column_or_untyped(layout.payload)
     if payload is not None and holds_bytes(payload.type):
-        found = tuple(replace(m, payload=decode_hex(m.payload)) for m in found)
+        messages = tuple(replace(m, payload=decode_hex(m.payload)) for m in messages)
     error = facts.column_or_untyped(layout.error)
     if error is not None and holds_bytes(error.type):
-        found = tuple(replace(m, error=decode_hex(m.error)) for m in found)
-    return found
+        messages = tuple(replace(m, error=decode_hex(m.error)) for m in messages)
+    return messages
 
 
 # Maximum number of messages in progress that are read. If an index sorts them by start, the oldest ones are read.

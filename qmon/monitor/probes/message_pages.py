@@ -97,16 +97,16 @@ def statements_for_page(statements: StatementCache, probes: QueueProbes, listing
 
 
 def _state_statements(
-    statements: StatementCache, probes: QueueProbes, listing: PageRequest, one: _StateList
+    statements: StatementCache, probes: QueueProbes, listing: PageRequest, state_list: _StateList
 ) -> list[ProbeStatement]:
     spec, layout, facts = probes.spec, probes.layout, probes.facts
-    path = _list_path(spec, one.state)
-    if path is None or reason_without_list(layout, one.state):
+    path = _list_path(spec, state_list.state)
+    if path is None or reason_without_list(layout, state_list.state):
         return []
-    led, more = _state_tests(spec, one, path, listing.search)
-    after = listing.after or _ready_start(probes, one.state, path, descending=listing.descending)
+    led, more = _state_tests(spec, state_list, path, listing.search)
+    after = listing.after or _ready_start(probes, state_list.state, path, descending=listing.descending)
     rows = PageRows(path.column, led, more, layout.ids, listing.descending, after, path.then)
-    since = layout.started_at if row_state(one.state) == "in_progress" else layout.enqueued_at
+    since = layout.started_at if row_state(state_list.state) == "in_progress" else layout.enqueued_at
     split = layout.data_table is not None and layout.data_id is not None and layout.id is not None
     read = [
         *layout.ids,
@@ -114,7 +114,7 @@ def _state_statements(
         layout.state.column if layout.state else None,
         since,
         layout.due_at,
-        layout.started_at if one.state == "stuck" else None,
+        layout.started_at if state_list.state == "stuck" else None,
         layout.attempts,
         layout.owner.column if layout.owner else None,
         layout.error,
@@ -131,9 +131,9 @@ def _state_statements(
         "page_index": path.index,
     }
     values: dict[str, Value] = {
-        "state": row_state(one.state),
-        "walk": _scan_limit(spec, path, listing, one),
-        "limit": one.size + 1,
+        "state": row_state(state_list.state),
+        "walk": _scan_limit(spec, path, listing, state_list),
+        "limit": state_list.size + 1,
     }
     return [statements.uncached_statement_for(SPLIT_PAGE_PROBE if split else PAGE_PROBE, values, names, layout.queue)]
 
@@ -187,16 +187,16 @@ def closer_listing(probes: QueueProbes, listing: PageRequest, results: Results) 
 
 
 def statements_for_group_page(
-    statements: StatementCache, found: ResolvedGroup, layout: Layout, listing: PageRequest
+    statements: StatementCache, resolved: ResolvedGroup, layout: Layout, listing: PageRequest
 ) -> list[ProbeStatement]:
     """Return the statements that read a page of a group's queue; empty if no index gives the rows an order."""
-    path = _walk_path(found, layout)
+    path = _walk_path(resolved, layout)
     if path is None or path.column is None or layout.part is None or _reason_without_page(layout, listing):
         return []
     lists = _state_lists(layout, listing)
     return [
         replace(
-            _group_state_statement(statements, found, layout, listing, one, path),
+            _group_state_statement(statements, resolved, layout, listing, one, path),
             part="" if len(lists) == 1 else one.state,
         )
         for one in lists
@@ -205,21 +205,21 @@ def statements_for_group_page(
 
 def _group_state_statement(
     statements: StatementCache,
-    found: ResolvedGroup,
+    resolved: ResolvedGroup,
     layout: Layout,
     listing: PageRequest,
-    one: _StateList,
+    state_list: _StateList,
     path: ListPath,
 ) -> ProbeStatement:
-    group, part, order = found.group, layout.part, path.column
+    group, part, order = resolved.group, layout.part, path.column
     assert part is not None and order is not None  # noqa: S101 - see ``statements_for_group_page``
     led: tuple[RowTest, ...] = () if path.within is None else (ColumnTest(path.within, "=", part.value),)
-    states = [state for state in group.states if state.kind == row_state(one.state)]
+    states = [state for state in group.states if state.kind == row_state(state_list.state)]
     own = GroupNames(group)
     conditions: list[Condition] = [AnyOf(tuple(state.when for state in states))]
-    if one.state == "stuck":
+    if state_list.state == "stuck":
         conditions.append(group.late_condition(states))
-    if one.with_error and group.error is not None:
+    if state_list.with_error and group.error is not None:
         conditions.append(IsNull(group.error, negated=True))
     if listing.search:
         conditions.append(group_search_condition(group, listing.search))
@@ -235,23 +235,23 @@ def _group_state_statement(
         "page_index": path.index,
     }
     values: dict[str, Value] = {
-        "state": row_state(one.state),
+        "state": row_state(state_list.state),
         "queue": part.value,
         "walk": MAX_ROWS_READ,
-        "limit": one.size + 1,
+        "limit": state_list.size + 1,
     }
     return statements.uncached_statement_for(GROUP_PAGE_PROBE, values, names, layout.queue)
 
 
 def group_page_from_results(
-    found: ResolvedGroup, layout: Layout, listing: PageRequest, results: Results
+    resolved: ResolvedGroup, layout: Layout, listing: PageRequest, results: Results
 ) -> Page | None:
     """Return the messages of a group's page and its description; see ``page_from_results``."""
-    path = _walk_path(found, layout)
+    path = _walk_path(resolved, layout)
     if why := _reason_without_page(layout, listing):
         return (), PageSample(listing, why=why)
     if path is None or path.column is None:
-        return (), PageSample(listing, why=IndexText.NO_INDEX_LEADS.render(column=found.group.id))
+        return (), PageSample(listing, why=IndexText.NO_INDEX_LEADS.render(column=resolved.group.id))
     rows = _rows_read(results, layout)
     if rows is None:
         return None
@@ -260,10 +260,10 @@ def group_page_from_results(
     return messages, replace(page, looked=max(page.looked for _, page in pages))
 
 
-def _walk_path(found: ResolvedGroup, layout: Layout) -> ListPath | None:
+def _walk_path(resolved: ResolvedGroup, layout: Layout) -> ListPath | None:
     """Return the index by which to read. An index that begins with the queue column needs a queue name."""
     named = layout.part is not None and layout.part.value is not None
-    return found.walk if found.walk is None or found.walk.within is None or named else None
+    return resolved.walk if resolved.walk is None or resolved.walk.within is None or named else None
 
 
 def _rows_read(results: Results, layout: Layout) -> Sequence[ListedSample] | None:
@@ -279,16 +279,21 @@ def _rows_read(results: Results, layout: Layout) -> Sequence[ListedSample] | Non
 
 
 def _to_page(
-    read: Sequence[ListedSample], layout: Layout, path: ListPath, listing: PageRequest, one: _StateList, walk: int
+    read: Sequence[ListedSample],
+    layout: Layout,
+    path: ListPath,
+    listing: PageRequest,
+    state_list: _StateList,
+    walk: int,
 ) -> Page:
     """Return the part of a page in one state. ``read``: the rows of all states. ``walk``: maximum rows scanned."""
-    rows = [row for row in read if row.state == row_state(one.state)]
-    listed, following, cut = _cut_page(rows, walk, layout, path, listing.after, one.size)
+    rows = [row for row in read if row.state == row_state(state_list.state)]
+    listed, following, cut = _cut_page(rows, walk, layout, path, listing.after, state_list.size)
     page = PageSample(
         listing, path.column.name if path.column else "", rows[0].looked if rows else 0, path.every, following, cut
     )
     messages = map(_message, listed)
-    return tuple(each for each in messages if each.error is not None or not one.with_error), page
+    return tuple(each for each in messages if each.error is not None or not state_list.with_error), page
 
 
 def _message(row: ListedSample) -> MessageSample:
@@ -310,19 +315,19 @@ def _list_path(spec: QueueSpec, state: str) -> ListPath | None:
     return spec.facts.lists.get(row_state(state))
 
 
-def _scan_limit(spec: QueueSpec, path: ListPath, listing: PageRequest, one: _StateList) -> int:
+def _scan_limit(spec: QueueSpec, path: ListPath, listing: PageRequest, state_list: _StateList) -> int:
     """Return how many rows to scan: only the rows of the page, if no row must be filtered and values are unique."""
     within = listing.after is not None and listing.after.within
-    _, more = _state_tests(spec, one, path, listing.search)
+    _, more = _state_tests(spec, state_list, path, listing.search)
     fits = (within or _has_unique_values(spec.layout, path)) and not more
-    return one.size + _BOUNDARY if fits else MAX_ROWS_READ
+    return state_list.size + _BOUNDARY if fits else MAX_ROWS_READ
 
 
 def _state_tests(
-    spec: QueueSpec, one: _StateList, path: ListPath, search: str
+    spec: QueueSpec, state_list: _StateList, path: ListPath, search: str
 ) -> tuple[tuple[RowTest, ...], tuple[RowTest, ...]]:
     """Return the conditions for messages in a state: conditions that the index can search for, and all others."""
-    layout, states, state = spec.layout, spec.layout.state, one.state
+    layout, states, state = spec.layout, spec.layout.state, state_list.state
     led: list[RowTest] = []
     more: list[RowTest] = []
     if states is not None and (typed := spec.facts.column_or_untyped(states.column)) is not None:
@@ -336,7 +341,7 @@ def _state_tests(
         (led if led_by else more).append(how)
     if started is not None and state == "stuck":
         (led if goes_by == started.name else more).append(TimeTest(started, "<", int(layout.timeout_s)))
-    if one.with_error and layout.error is not None:
+    if state_list.with_error and layout.error is not None:
         more.append(NotNullTest(layout.error))
     if search:
         more.append(search_condition(layout, spec.facts, search))

@@ -64,13 +64,15 @@ class BrokerTrack:
             age_s=max(0.0, snapshot.sampled_at - found.read_at),
         )
 
-    def _broker_queues(self, found: Broker, before: dict[tuple[int, str], float], at: float) -> tuple[BrokerQueue, ...]:
-        monitors = {each.queue_id: each for each in found.monitors or ()}
-        enabled = found.transmission is None or found.transmission.enabled
+    def _broker_queues(
+        self, broker: Broker, before: dict[tuple[int, str], float], at: float
+    ) -> tuple[BrokerQueue, ...]:
+        monitors = {each.queue_id: each for each in broker.monitors or ()}
+        enabled = broker.transmission is None or broker.transmission.enabled
         out = []
-        for sample in found.queues:
+        for sample in broker.queues:
             monitor = monitors.get(sample.queue_id)
-            finding = queue_finding(sample, monitor, monitored=found.monitors is not None, enabled=enabled)
+            finding = queue_finding(sample, monitor, monitored=broker.monitors is not None, enabled=enabled)
             depth = Figure.unknown(Reason.TABLE_UNSEEN)
             if sample.depth is not None:
                 depth = Figure(float(sample.depth), estimated=sample.depth > 0)
@@ -98,12 +100,16 @@ class BrokerTrack:
         return (self._undelivered.last - self._undelivered.first) / self._undelivered.seconds
 
 
-def _sending_figure(found: TransmissionSample | None) -> Figure:
-    if found is None:
+def _sending_figure(transmissions: TransmissionSample | None) -> Figure:
+    if transmissions is None:
         return Figure.unknown(Reason.NOT_READ_YET)
-    if found.messages is None:
-        return Figure(float(found.counted), at_least=True) if found.counted else Figure.unknown(Reason.TABLE_UNSEEN)
-    return Figure(float(found.messages), estimated=found.messages > 0)
+    if transmissions.messages is None:
+        return (
+            Figure(float(transmissions.counted), at_least=True)
+            if transmissions.counted
+            else Figure.unknown(Reason.TABLE_UNSEEN)
+        )
+    return Figure(float(transmissions.messages), estimated=transmissions.messages > 0)
 
 
 def _severity_rank(verdict: Verdict | None) -> int:

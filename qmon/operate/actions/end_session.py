@@ -129,12 +129,12 @@ def prepare_end_session(context: OperatorContext, session: int, started_at: floa
         return PreparedAction(context, _full_plan(context, sql, found, to_end), work, work.record)
 
 
-def _full_plan(context: OperatorContext, sql: Sql, found: SessionSample, to_end: SessionToEnd) -> Plan:
-    blocked = end_sessions.read_waiters(sql, found.session)
+def _full_plan(context: OperatorContext, sql: Sql, sample: SessionSample, to_end: SessionToEnd) -> Plan:
+    blocked = end_sessions.read_waiters(sql, sample.session)
     directly = sum(each.directly for each in blocked)
-    if not blocked and found.transaction_us is None:
-        why = EndSessionText.BLOCKS_NONE.render(session=found.session)
-        return _basic_plan(context, found.session, found, why)
+    if not blocked and sample.transaction_us is None:
+        why = EndSessionText.BLOCKS_NONE.render(session=sample.session)
+        return _basic_plan(context, sample.session, sample, why)
     holds = EndSessionText.MAY_HOLD_CLEANUP.render(kept=_KEPT[context.engine.name])
     if blocked:
         names = sorted({each.application for each in blocked if each.application})
@@ -153,15 +153,15 @@ def _full_plan(context: OperatorContext, sql: Sql, found: SessionSample, to_end:
         if after is not None and after.blocks:
             whom = "1 session waits" if after.blocks == 1 else f"{after.blocks} sessions wait"
             holds += EndSessionText.NEXT_BLOCKER.render(waiter=after.waiter, waiting=whom)
-    changes = _describe_changes(found)
+    changes = _describe_changes(sample)
     return replace(
-        _basic_plan(context, found.session, found),
-        title=EndSessionText.TITLE.render(verb=_VERBS[to_end.way], session=found.session),
+        _basic_plan(context, sample.session, sample),
+        title=EndSessionText.TITLE.render(verb=_VERBS[to_end.way], session=sample.session),
         count=1,
         unit="session",
         sql=(end_sessions.end_statement(sql, to_end),),
         consequences=(
-            *_describe_session(context, found),
+            *_describe_session(context, sample),
             holds,
             *(() if changes else (EndSessionText.NOTHING_CHANGED,)),
         ),
@@ -170,14 +170,14 @@ def _full_plan(context: OperatorContext, sql: Sql, found: SessionSample, to_end:
 
 
 def _basic_plan(
-    context: OperatorContext, session: int, found: SessionSample | None = None, why: str | None = None
+    context: OperatorContext, session: int, sample: SessionSample | None = None, why: str | None = None
 ) -> Plan:
     """Return the plan with the facts known for every session. ``why``: reason for a refusal."""
     name = predicate = EndSessionText.SESSION.render(session=session)
-    if found is not None and found.started_us is not None:
-        predicate = EndSessionText.BEGUN.render(name=name, begun=_time_text(found.started_us))
-        if found.transaction_us is not None:
-            predicate += EndSessionText.TRANSACTION_BEGUN.render(begun=_time_text(found.transaction_us))
+    if sample is not None and sample.started_us is not None:
+        predicate = EndSessionText.BEGUN.render(name=name, begun=_time_text(sample.started_us))
+        if sample.transaction_us is not None:
+            predicate += EndSessionText.TRANSACTION_BEGUN.render(begun=_time_text(sample.transaction_us))
     return Plan(
         kind=OperationKind.END_SESSION,
         target=context.target.name,
@@ -186,32 +186,32 @@ def _basic_plan(
         unit="sessions",
         predicate=predicate,
         undo=Undo(possible=False, notes=(EndSessionText.ROLLED_BACK,)),
-        consequences=() if found is None else _describe_session(context, found),
+        consequences=() if sample is None else _describe_session(context, sample),
         consent=context.required_consent(),
         refused=why,
     )
 
 
-def _describe_session(context: OperatorContext, found: SessionSample) -> tuple[str, ...]:
-    application = one_line(found.application) or EndSessionText.NO_APPLICATION
-    origin = EndSessionText.FROM_HOST.render(host=found.host) if found.host else ""
-    since = "" if found.state_s is None else EndSessionText.FOR_TIME.render(duration=duration(found.state_s))
+def _describe_session(context: OperatorContext, sample: SessionSample) -> tuple[str, ...]:
+    application = one_line(sample.application) or EndSessionText.NO_APPLICATION
+    origin = EndSessionText.FROM_HOST.render(host=sample.host) if sample.host else ""
+    since = "" if sample.state_s is None else EndSessionText.FOR_TIME.render(duration=duration(sample.state_s))
     lines = [
-        EndSessionText.WHO.render(application=application, login=found.login, origin=origin, database=found.database),
-        f"{found.state}{since}",
+        EndSessionText.WHO.render(application=application, login=sample.login, origin=origin, database=sample.database),
+        f"{sample.state}{since}",
     ]
-    if found.transaction_s is not None:
-        lines[-1] += EndSessionText.TRANSACTION_AGE.render(duration=duration(found.transaction_s))
-    if found.statement:
-        lines.append(EndSessionText.LAST_STATEMENT.render(statement=one_line(context.redact(found.statement), 120)))
+    if sample.transaction_s is not None:
+        lines[-1] += EndSessionText.TRANSACTION_AGE.render(duration=duration(sample.transaction_s))
+    if sample.statement:
+        lines.append(EndSessionText.LAST_STATEMENT.render(statement=one_line(context.redact(sample.statement), 120)))
     return tuple(lines)
 
 
-def _describe_changes(found: SessionSample) -> tuple[str, ...]:
+def _describe_changes(sample: SessionSample) -> tuple[str, ...]:
     """Return the effect of the rollback on the session's changes; empty if the session has changed nothing."""
-    if found.log_bytes is not None:
-        return (EndSessionText.LOG_WRITTEN.render(size=size(found.log_bytes)),)
-    if found.wrote:
+    if sample.log_bytes is not None:
+        return (EndSessionText.LOG_WRITTEN.render(size=size(sample.log_bytes)),)
+    if sample.wrote:
         return (EndSessionText.CHANGES_ROLLED_BACK,)
     return ()
 
@@ -224,32 +224,32 @@ def _describe_client_error(to_end: SessionToEnd) -> str:
     return EndSessionText.CONNECTION_LOST_SQLSERVER
 
 
-def _refusal_reason(found: SessionSample, started_at: float | None, seen: end_sessions.SessionRights) -> str | None:
-    name = EndSessionText.NAME.render(session=found.session)
-    if found.session == seen.own or (
-        found.application.startswith(_QMON_PREFIX) and found.application != _LOAD_APPLICATION
+def _refusal_reason(sample: SessionSample, started_at: float | None, rights: end_sessions.SessionRights) -> str | None:
+    name = EndSessionText.NAME.render(session=sample.session)
+    if sample.session == rights.own or (
+        sample.application.startswith(_QMON_PREFIX) and sample.application != _LOAD_APPLICATION
     ):
-        return EndSessionText.OF_QMON.render(name=name, application=found.application)
-    if found.started_us is None:
-        return EndSessionText.START_UNSEEN.render(role=seen.role, name=name, grant=seen.grant)
-    if found.kind == _AUTOVACUUM:
-        if not found.statement or found.statement.startswith("<"):
-            return EndSessionText.AUTOVACUUM_UNSEEN.render(name=name, role=seen.role, grant=seen.grant)
-        if "to prevent wraparound" in found.statement:
+        return EndSessionText.OF_QMON.render(name=name, application=sample.application)
+    if sample.started_us is None:
+        return EndSessionText.START_UNSEEN.render(role=rights.role, name=name, grant=rights.grant)
+    if sample.kind == _AUTOVACUUM:
+        if not sample.statement or sample.statement.startswith("<"):
+            return EndSessionText.AUTOVACUUM_UNSEEN.render(name=name, role=rights.role, grant=rights.grant)
+        if "to prevent wraparound" in sample.statement:
             return EndSessionText.PREVENTS_WRAPAROUND.render(name=name)
-    elif found.kind != _CLIENT_BACKEND:
-        return EndSessionText.NOT_A_CLIENT.render(name=name, kind=found.kind or EndSessionText.PROCESS)
-    if started_at is not None and abs(found.started_us - started_at * 1e6) > _SAME_START_US:
+    elif sample.kind != _CLIENT_BACKEND:
+        return EndSessionText.NOT_A_CLIENT.render(name=name, kind=sample.kind or EndSessionText.PROCESS)
+    if started_at is not None and abs(sample.started_us - started_at * 1e6) > _SAME_START_US:
         return EndSessionText.OTHER_SESSION.render(
-            name=name, started_at=_time_text(found.started_us), shown_at=_time_text(started_at * 1000000.0)
+            name=name, started_at=_time_text(sample.started_us), shown_at=_time_text(started_at * 1000000.0)
         )
-    if found.state == "rolling back":
-        done = "" if found.rolled_back is None else EndSessionText.PERCENT_DONE.render(percent=found.rolled_back)
+    if sample.state == "rolling back":
+        done = "" if sample.rolled_back is None else EndSessionText.PERCENT_DONE.render(percent=sample.rolled_back)
         return EndSessionText.ROLLING_BACK.render(name=name, done=done)
-    if not found.may_end:
-        helps = EndSessionText.THIS_HELPS.render(grant=found.grant) if found.grant else EndSessionText.SUPERUSER_ONLY
+    if not sample.may_end:
+        helps = EndSessionText.THIS_HELPS.render(grant=sample.grant) if sample.grant else EndSessionText.SUPERUSER_ONLY
         return EndSessionText.MAY_NOT_END.render(
-            role=seen.role, name=name, login=found.login or "the server", helps=helps
+            role=rights.role, name=name, login=sample.login or "the server", helps=helps
         )
     return None
 

@@ -284,10 +284,10 @@ def _split_xids(xids: str) -> list[str]:
     return xids.split(",") if xids else []
 
 
-def _choose_holders(found: Iterable[_HolderRows], choice: Choice) -> tuple[list[_HolderRows], tuple[LeftOut, ...]]:
+def _choose_holders(holders: Iterable[_HolderRows], choice: Choice) -> tuple[list[_HolderRows], tuple[LeftOut, ...]]:
     chosen: list[_HolderRows] = []
     why: Counter[str] = Counter()
-    for each in found:
+    for each in holders:
         holder = each.holder
         if choice.owner is not None and choice.owner not in (holder.application, str(holder.session)):
             continue
@@ -342,10 +342,10 @@ def _left_out_for_rights(denied: str | None) -> tuple[LeftOut, ...]:
 
 
 def _why_nothing_chosen(
-    layout: Layout, seen: end_sessions.SessionRights, holders: Sequence[_HolderRows], timeout: float
+    layout: Layout, rights: end_sessions.SessionRights, holders: Sequence[_HolderRows], timeout: float
 ) -> str:
-    if not seen.sees:
-        return RequeueSessionsText.UNSEEN.render(role=seen.role, grant=seen.grant)
+    if not rights.sees:
+        return RequeueSessionsText.UNSEEN.render(role=rights.role, grant=rights.grant)
     if not holders:
         return RequeueSessionsText.NO_TRANSACTION.render(queue=layout.queue, duration=duration(timeout))
     return RequeueSessionsText.NONE_CHOSEN.render(

@@ -122,9 +122,9 @@ class Matches:
     versions: str | None
 
 
-def count_excluded(found: Iterable[Matches]) -> Counter[Exclusion]:
+def count_excluded(matches: Iterable[Matches]) -> Counter[Exclusion]:
     """Return the number of messages that are left out for each reason."""
-    return Counter({Exclusion(row.what): row.count for row in found if row.what != "chosen"})
+    return Counter({Exclusion(row.what): row.count for row in matches if row.what != "chosen"})
 
 
 def state_counts_text(counts: Mapping[str, int]) -> str:
@@ -252,11 +252,11 @@ def read_owner_facts(sql: Sql) -> OwnerFacts:
     return sql.fetch(OwnerFacts, "facts", {})[0]
 
 
-def pack_matches(sql: Sql, found: Iterable[Matches]) -> RowSet:
+def pack_matches(sql: Sql, matches: Iterable[Matches]) -> RowSet:
     """Freeze the chosen rows."""
     engine = sql.engine.name
     return pack_rows(
-        mark for row in found if row.keys is not None for mark in parse_marks(engine, row.keys, row.versions or "")
+        mark for row in matches if row.keys is not None for mark in parse_marks(engine, row.keys, row.versions or "")
     )
 
 

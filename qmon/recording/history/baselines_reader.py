@@ -126,9 +126,9 @@ def _parse_baseline(numbers: list[float]) -> Baseline:
 class ReloadingBaselines:
     """Reloads the baselines file when it changes. A call returns the current baselines; a thread checks the file."""
 
-    def __init__(self, path: Path, found: FoundBaselines, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, path: Path, baselines: FoundBaselines, clock: Callable[[], float] = time.monotonic) -> None:
         self._path = path
-        self._found = found
+        self._found = baselines
         self._clock = clock
         self._seen = _file_stamp(path)
         self._due = clock() + RELOAD_EVERY_S

@@ -151,18 +151,18 @@ class RecordingReader:
                 yield one, line
 
 
-def _last_at(one: Segment) -> float:
-    return one.tail[-1].at if one.tail else one.frames[-1].last_at if one.frames else 0.0
+def _last_at(segment: Segment) -> float:
+    return segment.tail[-1].at if segment.tail else segment.frames[-1].last_at if segment.frames else 0.0
 
 
-def _event_from_line(one: Segment, line: Line) -> RecordedEvent | None:
+def _event_from_line(segment: Segment, line: Line) -> RecordedEvent | None:
     if line.kind == "state":
-        changed: PhaseChange | None = one.decode_line(line)
+        changed: PhaseChange | None = segment.decode_line(line)
         if changed is None or changed.phase not in set(Phase):
             return None
-        return SourceState(one.session.target if one.session else "", Phase(changed.phase), changed.reason)
+        return SourceState(segment.session.target if segment.session else "", Phase(changed.phase), changed.reason)
     if line.kind in ("snapshot", "operation", "verdict"):
-        found: RecordedEvent | None = one.decode_line(line)
+        found: RecordedEvent | None = segment.decode_line(line)
         return found
     return None
 

@@ -173,10 +173,10 @@ def scan_segment(path: Path) -> Segment:
     return found
 
 
-def _record_line(found: Segment, line: Line, marks: list[JumpPoint]) -> None:
-    found.recorder = line.recorder
+def _record_line(segment: Segment, line: Line, marks: list[JumpPoint]) -> None:
+    segment.recorder = line.recorder
     if line.kind == "session":
-        found.session = line.decode_record()
+        segment.session = line.decode_record()
     elif (mark := mark_for(line)) is not None:
         marks.append(mark)
 

@@ -86,10 +86,10 @@ class OperationsWatch:
         if connection is not None:
             connection.close()
 
-    def _record_changes(self, found: tuple[Operation, ...]) -> None:
-        if self._since_at is None and found:
-            self._since_at = max(each.started_at for each in found) - _RECENT_S
-        for each in reversed(found):
+    def _record_changes(self, operations: tuple[Operation, ...]) -> None:
+        if self._since_at is None and operations:
+            self._since_at = max(each.started_at for each in operations) - _RECENT_S
+        for each in reversed(operations):
             if each.started_at >= (self._since_at or 0.0) and self._known.get(each.id) != each:
                 self._record(each)
-        self._known = {each.id: each for each in found}
+        self._known = {each.id: each for each in operations}

@@ -61,27 +61,27 @@ def _salvage_segment(path: Path) -> SalvageResult:
     return SalvageResult(sealed if count else None, count)
 
 
-def _rewrite(found: Segment, sealed: Path) -> None:
+def _rewrite(segment: Segment, sealed: Path) -> None:
     """Copy the complete frames, rewrite the lines of the last one, and add the index."""
-    newest = found.tail[-1] if found.tail else None
+    newest = segment.tail[-1] if segment.tail else None
     writer = SegmentWriter(sealed.with_name(f"{_WORK_PREFIX}{sealed.name}"), sealed)
-    with found.path.open("rb") as file:
-        for frame in found.frames:
+    with segment.path.open("rb") as file:
+        for frame in segment.frames:
             file.seek(frame.offset)
-            writer.copy_frame(file.read(found.frame_ends[frame.offset] - frame.offset), frame)
+            writer.copy_frame(file.read(segment.frame_ends[frame.offset] - frame.offset), frame)
     if newest is not None:
-        texts = [found.tail_text[begin:end] + b"\n" for begin, end in line_spans(found.tail_text)]
-        writer.write_lines(texts, found.tail[0].at, found.tail[0].number)
+        texts = [segment.tail_text[begin:end] + b"\n" for begin, end in line_spans(segment.tail_text)]
+        writer.write_lines(texts, segment.tail[0].at, segment.tail[0].number)
         writer.write_lines([], newest.at, newest.number)
         writer.end_frame()
-    writer.seal(index_line(found, tuple(writer.frames)))
+    writer.seal(index_line(segment, tuple(writer.frames)))
 
 
-def index_line(found: Segment, frames: tuple[Frame, ...]) -> bytes:
+def index_line(segment: Segment, frames: tuple[Frame, ...]) -> bytes:
     """Return the index line of a segment that its recorder did not finish. This line gets the next line number."""
     last = frames[-1]
-    index = IndexLine(found.session, frames, found.marks)
-    return encode_line(Line(found.recorder, last.first + last.lines, last.last_at, "index", encode(index)))
+    index = IndexLine(segment.session, frames, segment.marks)
+    return encode_line(Line(segment.recorder, last.first + last.lines, last.last_at, "index", encode(index)))
 
 
 @contextlib.contextmanager

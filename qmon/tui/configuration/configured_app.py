@@ -90,13 +90,13 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         """Remember the tables. List the tables if the user asked, or if no queue is known and no dialog is open."""
         self._is_searching = False
         if not message.problem:
-            self.candidate_tables = frozenset(each.layout.table for each in message.found)
+            self.candidate_tables = frozenset(each.layout.table for each in message.candidates)
             self.ticks += 1
         view = self.shown.view
         unasked = view is not None and not view.queues and view.server.broker is None and len(self.screen_stack) == 1
-        if message.found and (message.asked or unasked):
+        if message.candidates and (message.asked or unasked):
             path, at = self._followed.config.path, self._proposed_table
-            self.push_screen(ProposalDialog(self.shown.target, message.found, path, at), self._write_queues)
+            self.push_screen(ProposalDialog(self.shown.target, message.candidates, path, at), self._write_queues)
         elif message.asked:
             words = clean(message.problem) or ConfigurationText.NOTHING_FOUND
             self.notify(words, timeout=10, markup=False)

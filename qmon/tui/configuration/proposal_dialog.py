@@ -42,9 +42,9 @@ class ProposalText(Text):
 class QueuesFound(Message):
     """The search for queues has ended. ``problem``: why it failed. ``asked``: the user requested the search."""
 
-    def __init__(self, found: Sequence[Candidate], problem: str = "", *, asked: bool) -> None:
+    def __init__(self, candidates: Sequence[Candidate], problem: str = "", *, asked: bool) -> None:
         super().__init__()
-        self.found, self.problem, self.asked = tuple(found), problem, asked
+        self.candidates, self.problem, self.asked = tuple(candidates), problem, asked
 
 
 class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
@@ -53,10 +53,10 @@ class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
     BINDINGS = PROPOSAL_DIALOG
     AUTO_FOCUS = "Grid"
 
-    def __init__(self, target: str, found: Sequence[Candidate], path: Path, at: ObjectName | None = None) -> None:
+    def __init__(self, target: str, candidates: Sequence[Candidate], path: Path, at: ObjectName | None = None) -> None:
         super().__init__()
         self._target, self._path, self._at = target, path, at
-        self._found = {str(each.layout.table): each for each in found}
+        self._found = {str(each.layout.table): each for each in candidates}
         self._marked = {name for name, each in self._found.items() if is_likely(each)}
 
     def compose(self) -> ComposeResult:
@@ -117,12 +117,12 @@ class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):
         self.finish(chosen)
 
 
-def _row(name: str, found: Candidate, marked: bool) -> GridRow:
-    tone = "faint" if found.missing else "strong" if marked else "text"
-    why = found.summary
-    if found.missing:
-        why = ProposalText.MISSING.render(columns=found.missing, summary=found.summary)
-    design = found.layout.design if found.written is None else "states"
+def _row(name: str, candidate: Candidate, marked: bool) -> GridRow:
+    tone = "faint" if candidate.missing else "strong" if marked else "text"
+    why = candidate.summary
+    if candidate.missing:
+        why = ProposalText.MISSING.render(columns=candidate.missing, summary=candidate.summary)
+    design = candidate.layout.design if candidate.written is None else "states"
     return GridRow(
         name,
         ((("◆ " if marked else "  ") + clean(name), tone), (clean(design), "muted"), (clean(why), "muted")),

@@ -160,9 +160,9 @@ class ConsumersScreen(QueueDetailScreen):
 class SessionRead(Message):
     """The session of a consumer was read, or reading failed with ``problem``."""
 
-    def __init__(self, found: SessionSample | None, problem: str) -> None:
+    def __init__(self, session: SessionSample | None, problem: str) -> None:
         super().__init__()
-        self.found, self.problem = found, problem
+        self.session, self.problem = session, problem
 
 
 class ConsumerDetails(TextDialog):
@@ -186,12 +186,12 @@ class ConsumerDetails(TextDialog):
             number = client.session
             runner.ask_operator(lambda operator: operator.read_session(number), self._post)
 
-    def _post(self, found: SessionSample | None, problem: str) -> None:
-        self.post_message(SessionRead(found, problem))
+    def _post(self, session: SessionSample | None, problem: str) -> None:
+        self.post_message(SessionRead(session, problem))
 
     def on_session_read(self, message: SessionRead) -> None:
         """Show the session, unless another session has its number now."""
-        found, client = message.found, self._consumer.client
+        found, client = message.session, self._consumer.client
         started_at = client.started_at if client is not None else None
         if found is not None and started_at is not None and found.started_us is not None:
             found = found if abs(found.started_us / 1e6 - started_at) < 1.0 else None

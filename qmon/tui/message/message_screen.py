@@ -52,11 +52,11 @@ class MessageScreenText(Text):
 
 
 class MessageRead(Posted):
-    """The message was read, or reading failed with ``problem``. If the message is gone, ``found`` is ``None``."""
+    """The message was read, or reading failed with ``problem``. If the message is gone, ``message`` is ``None``."""
 
-    def __init__(self, number: int, found: Message | None, payload: ShownPayload | None, problem: str) -> None:
+    def __init__(self, number: int, message: Message | None, payload: ShownPayload | None, problem: str) -> None:
         super().__init__()
-        self.number, self.found, self.payload, self.problem = number, found, payload, problem
+        self.number, self.message, self.payload, self.problem = number, message, payload, problem
 
 
 class MessageScreen(DashboardScreen):
@@ -127,11 +127,11 @@ class MessageScreen(DashboardScreen):
             layout = queue.layout
             self._notice_text = "" if self._found is not None else MessageScreenText.READING
 
-            def answer(found: Message | None, problem: str) -> None:
-                column = found.payload if found is not None else None
+            def answer(message: Message | None, problem: str) -> None:
+                column = message.payload if message is not None else None
                 value = None if column is None else column.value
                 shown = None if column is None or value is None else payload_text(value, cut=column.cut)
-                self.post_message(MessageRead(number, found, shown, problem))
+                self.post_message(MessageRead(number, message, shown, problem))
 
             runner.ask_operator(lambda operator: operator.read_message(layout, sample.id, sample.owner), answer)
         self.redraw()
@@ -140,8 +140,8 @@ class MessageScreen(DashboardScreen):
         """Show the new reading. If the message is gone or could not be read, remove the old reading."""
         if message.number != self._number:
             return
-        self._found, self._payload, self._read_at = message.found, message.payload, self.app.clock()
-        self._is_gone = message.found is None and not message.problem
+        self._found, self._payload, self._read_at = message.message, message.payload, self.app.clock()
+        self._is_gone = message.message is None and not message.problem
         self._notice_text = MessageScreenText.GONE if self._is_gone else clean(message.problem)
         self.redraw()
 

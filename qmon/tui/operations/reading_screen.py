@@ -16,10 +16,10 @@ from qmon.tui.watched_target import DashboardTarget
 class OperationsRead(Message):
     """The operations of a target were read, or reading failed with ``problem``."""
 
-    def __init__(self, target: DashboardTarget, found: tuple[Operation, ...] | None, problem: str) -> None:
+    def __init__(self, target: DashboardTarget, operations: tuple[Operation, ...] | None, problem: str) -> None:
         super().__init__()
         self.target = target
-        self.found = found
+        self.operations = operations
         self.problem = problem
 
 
@@ -77,8 +77,8 @@ class OperationsReading(DashboardScreen):
                     lambda operator: operator.read_operations(), partial(self._post_operations, target)
                 )
 
-    def _post_operations(self, target: DashboardTarget, found: tuple[Operation, ...] | None, problem: str) -> None:
-        self.post_message(OperationsRead(target, found, problem))
+    def _post_operations(self, target: DashboardTarget, operations: tuple[Operation, ...] | None, problem: str) -> None:
+        self.post_message(OperationsRead(target, operations, problem))
 
     def on_operations_read(self, message: OperationsRead) -> None:
         """Show the operations. If reading failed, keep the old operations and show the reason."""
@@ -86,11 +86,11 @@ class OperationsReading(DashboardScreen):
         self._reading.discard(target.name)
         self._read_at = self.app.clock()
         self.problems[target.name] = message.problem
-        if message.found is not None:
-            changed = message.found != self._found.get(target.name)
-            self._found[target.name] = message.found
+        if message.operations is not None:
+            changed = message.operations != self._found.get(target.name)
+            self._found[target.name] = message.operations
             if target.memory is not None:
-                target.memory.record_operations(message.found)
+                target.memory.record_operations(message.operations)
             if changed:
                 self.operations_changed()
         self.redraw()

@@ -135,13 +135,13 @@ def rows_for(
     return tuple(_add_anomaly_cell(row, by_name.get(row.key), unusual.get(row.key, ())) for row in plain)
 
 
-def _add_anomaly_cell(row: GridRow, queue: QueueView | None, found: Sequence[Anomaly]) -> GridRow:
+def _add_anomaly_cell(row: GridRow, queue: QueueView | None, known_anomalies: Sequence[Anomaly]) -> GridRow:
     marked = list(row.cells)
     for place, column in enumerate(COLUMNS):
-        mark = anomalies.figure_mark(column.key, found)
+        mark = anomalies.figure_mark(column.key, known_anomalies)
         if mark and queue is not None:
             marked[place] = figures.column_cell(queue.figure(column.key), column, "accent", mark=mark)
-    cells = (*marked[:_USUAL_AT], anomalies.anomaly_cell(found), *marked[_USUAL_AT:])
+    cells = (*marked[:_USUAL_AT], anomalies.anomaly_cell(known_anomalies), *marked[_USUAL_AT:])
     return GridRow(row.key, cells, row.notes, row.heading)
 
 

@@ -117,20 +117,20 @@ class QueueScreen(DashboardScreen):
         self._draw_queue(found, view, stale=stale)
         self._draw_rows(found, stale=stale)
 
-    def _draw_queue(self, found: QueueView, view: View, *, stale: bool) -> None:
+    def _draw_queue(self, queue: QueueView, view: View, *, stale: bool) -> None:
         plain, tall = is_plain(self.app.theme), self.size.height >= TALL_ROWS
-        self.update_classes({"-waiting": False, "-no-use": found.use is None, "-no-ledger": found.ledger is None})
+        self.update_classes({"-waiting": False, "-no-use": queue.use is None, "-no-ledger": queue.ledger is None})
         writers: dict[str, Callable[[int, int], list[Line]]] = {
-            "#title": lambda cells, _: queue_panel.title_lines(found, cells),
-            "#readings": lambda cells, _: queue_panel.reading_lines(found, cells, view.since_read_s(found)),
-            "#tables": lambda cells, rows: horizon_panel.queue_lines(found, view, cells, rows if tall else 1),
+            "#title": lambda cells, _: queue_panel.title_lines(queue, cells),
+            "#readings": lambda cells, _: queue_panel.reading_lines(queue, cells, view.since_read_s(queue)),
+            "#tables": lambda cells, rows: horizon_panel.queue_lines(queue, view, cells, rows if tall else 1),
             "#because": lambda cells, rows: queue_panel.verdict_lines(
-                found, view, cells, min(rows, self._verdict_rows)
+                queue, view, cells, min(rows, self._verdict_rows)
             ),
-            "#plot": lambda cells, rows: throughput_lines(found.history, cells, rows, plain=plain),
-            "#ledger": lambda cells, _: ledger_lines(found, cells),
-            "#unknown-list": lambda cells, rows: queue_panel.unknown_column(found, cells, rows),
-            "#unknown-lines": lambda cells, rows: queue_panel.unknown_lines(found, cells, min(rows, 2)),
+            "#plot": lambda cells, rows: throughput_lines(queue.history, cells, rows, plain=plain),
+            "#ledger": lambda cells, _: ledger_lines(queue, cells),
+            "#unknown-list": lambda cells, rows: queue_panel.unknown_column(queue, cells, rows),
+            "#unknown-lines": lambda cells, rows: queue_panel.unknown_lines(queue, cells, min(rows, 2)),
         }
         for id, writer in writers.items():
             self.query_one(id, Lines).show(writer, stale=stale)
@@ -149,30 +149,30 @@ class QueueScreen(DashboardScreen):
             else self.sorted_by
         )
 
-    def _read_messages(self, found: QueueView) -> tuple[MessageSample, ...] | None:
+    def _read_messages(self, queue: QueueView) -> tuple[MessageSample, ...] | None:
         """Return the messages of the chosen list; ``None`` if they have not been read."""
-        return found.messages if lists.is_chosen_list(found, self._page_request, self.app.fixed_reason) else None
+        return queue.messages if lists.is_chosen_list(queue, self._page_request, self.app.fixed_reason) else None
 
-    def _row_filter(self, found: QueueView) -> str:
+    def _row_filter(self, queue: QueueView) -> str:
         """Return the filter of the rows on screen; empty if the server has already searched for its text."""
-        page = lists.shown_page(found, self._page_request, self.app.fixed_reason)
+        page = lists.shown_page(queue, self._page_request, self.app.fixed_reason)
         return "" if page is not None and page.listing.search == self.filter_text.strip() else self.filter_text
 
-    def _draw_rows(self, found: QueueView, *, stale: bool) -> None:
-        listed = [m for m in self._read_messages(found) or () if not self.stuck_only or found.is_stuck(m)]
-        kept = filter_items(listed, self._row_filter(found), messages.searchable_text)
-        kept = messages.sort_messages(found, kept, *self._row_order) if self._row_order[0] else list(kept)
+    def _draw_rows(self, queue: QueueView, *, stale: bool) -> None:
+        listed = [m for m in self._read_messages(queue) or () if not self.stuck_only or queue.is_stuck(m)]
+        kept = filter_items(listed, self._row_filter(queue), messages.searchable_text)
+        kept = messages.sort_messages(queue, kept, *self._row_order) if self._row_order[0] else list(kept)
         self._listed_messages = kept = self.marks.keep_order(
-            found.name, kept, self._read_messages(found), self.lists.page_number
+            queue.name, kept, self._read_messages(queue), self.lists.page_number
         )
         self.grid.use_columns(messages.columns(kept))
         self.grid.show(
-            messages.rows_for(found, kept, self.marks.ids_in(found.name)),
+            messages.rows_for(queue, kept, self.marks.ids_in(queue.name)),
             sorted_by=self._row_order,
             stale=stale,
-            empty=self._empty_text(found, bool(listed)),
+            empty=self._empty_text(queue, bool(listed)),
         )
-        self._give_spare_rows_to_plot(found.name)
+        self._give_spare_rows_to_plot(queue.name)
 
     def _give_spare_rows_to_plot(self, name: str) -> None:
         """Give the rows that the list does not use to the plot.
@@ -184,16 +184,16 @@ class QueueScreen(DashboardScreen):
         self._most_rows = (shown, max(least, len(self.grid.row_keys)))
         self.grid.styles.max_height = None if self.has_class("-folded") else 1 + self._most_rows[1]
 
-    def _empty_text(self, found: QueueView, any_listed: bool) -> str:
+    def _empty_text(self, queue: QueueView, any_listed: bool) -> str:
         """Return why the table is empty."""
         listing = self._page_request
         probes = ("messages",) if listing is None else ("messages_page", "group_page")
-        failed = next((f.text for f in found.failures if is_probe_of(f.probe, probes)), None)
+        failed = next((f.text for f in queue.failures if is_probe_of(f.probe, probes)), None)
         if failed is not None:
             return clean(failed)
-        page = lists.shown_page(found, listing, self.app.fixed_reason)
-        if page is None and self._read_messages(found) is None:
-            why = found.in_progress.reason if listing is None and found.in_progress.value is None else ""
+        page = lists.shown_page(queue, listing, self.app.fixed_reason)
+        if page is None and self._read_messages(queue) is None:
+            why = queue.in_progress.reason if listing is None and queue.in_progress.value is None else ""
             return why or self.app.fixed_reason or QueueScreenText.ROWS_NOT_READ
         if any_listed:
             return self.no_match_text("message")
@@ -224,19 +224,19 @@ class QueueScreen(DashboardScreen):
         self.show_heading("unknown-heading", "unknown", aged=False)
         self.show_heading("rows-heading", title, count)
 
-    def _rows_heading(self, found: QueueView) -> tuple[str, str]:
+    def _rows_heading(self, queue: QueueView) -> tuple[str, str]:
         """Return the title of the rows and their number."""
-        listing, listed = self._page_request, self._read_messages(found) or ()
-        page = lists.shown_page(found, listing, self.app.fixed_reason)
+        listing, listed = self._page_request, self._read_messages(queue) or ()
+        page = lists.shown_page(queue, listing, self.app.fixed_reason)
         if page is None and listing is not None:
             return messages.ListTitle[listing.state.upper()], ""
         shown = len(self.grid.row_keys)
         if page is None:
-            title = messages.rows_title(found, stuck_only=self.stuck_only)
-            return title, "" if self._read_messages(found) is None else lists.first_list_count_text(
-                found, title, shown, len(listed)
+            title = messages.rows_title(queue, stuck_only=self.stuck_only)
+            return title, "" if self._read_messages(queue) is None else lists.first_list_count_text(
+                queue, title, shown, len(listed)
             )
-        count = lists.page_count_text(found, page, None if listing is None else self.lists, shown, len(listed))
+        count = lists.page_count_text(queue, page, None if listing is None else self.lists, shown, len(listed))
         if by := self._row_order[0]:
             count = QueueScreenText.SORTED_BY.render(messages=count, column=by)
         return messages.ListTitle[page.listing.state.upper()], count

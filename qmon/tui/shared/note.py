@@ -57,9 +57,9 @@ def start_note(app: QmonApp, receiver: MessagePump) -> None:
         else:
             receiver.post_message(NoteGathered(note))
 
-    def record_and_gather(found: tuple[Operation, ...] | None, _: str) -> None:
-        if found is not None and watched.memory is not None:
-            watched.memory.record_operations(found)
+    def record_and_gather(operations: tuple[Operation, ...] | None, _: str) -> None:
+        if operations is not None and watched.memory is not None:
+            watched.memory.record_operations(operations)
         gather()
 
     if watched.runner is not None and watched.memory is not None:  # the screens may not have read the operations yet

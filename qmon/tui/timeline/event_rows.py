@@ -70,12 +70,12 @@ _KINDS: Final = {
 }
 
 
-def event_row(found: TargetEvent, zone: tzinfo, now: float, *, with_target: bool) -> GridRow:
+def event_row(target_event: TargetEvent, zone: tzinfo, now: float, *, with_target: bool) -> GridRow:
     """Return the row of an event. If the event is on another day than ``now``, the row shows the date.
 
     ``with_target``: add a cell for the target, for use with ``FLEET_COLUMNS``.
     """
-    event = found.event
+    event = target_event.event
     when = (_time_text(event.at, zone, now), "text")
     symbol, tone = _symbol_and_tone(event)
     fine = event.severity is Severity.FINE
@@ -86,9 +86,9 @@ def event_row(found: TargetEvent, zone: tzinfo, now: float, *, with_target: bool
         (_event_text(event), "muted" if fine else "text"),
     )
     if not with_target:
-        return GridRow(found.key, (when, *cells), id=event.queue)
-    id = f"{found.target}/{event.queue}" if event.queue else found.target
-    return GridRow(found.key, (when, (clean(found.target), "muted"), *cells), id=id)
+        return GridRow(target_event.key, (when, *cells), id=event.queue)
+    id = f"{target_event.target}/{event.queue}" if event.queue else target_event.target
+    return GridRow(target_event.key, (when, (clean(target_event.target), "muted"), *cells), id=id)
 
 
 def _event_text(event: TimelineEvent) -> str:
@@ -100,9 +100,9 @@ def _event_text(event: TimelineEvent) -> str:
     return names + clean(event.words)
 
 
-def detail_lines(found: TargetEvent, cells: int, rows: int) -> list[Line]:
+def detail_lines(target_event: TargetEvent, cells: int, rows: int) -> list[Line]:
     """Return the whole text of an event, in at most ``rows`` lines."""
-    event = found.event
+    event = target_event.event
     symbol, tone = _symbol_and_tone(event)
     return [
         *entry_lines("what", f"{symbol} {event.about} {event.what}", cells, tone, most=1),
@@ -125,9 +125,9 @@ def _time_text(at: float, zone: tzinfo, now: float) -> str:
     return then.strftime("%H:%M:%S" if today else "%m-%d %H:%M")
 
 
-def searchable_text(found: TargetEvent, *, with_target: bool) -> str:
+def searchable_text(target_event: TargetEvent, *, with_target: bool) -> str:
     """Return the text that the filter searches."""
-    event = found.event
+    event = target_event.event
     queues = " ".join((event.queue, *event.others))
     words = f"{event.kind} {queues} {event.about} {event.what} {event.words}"
-    return f"{found.target} {words}" if with_target else words
+    return f"{target_event.target} {words}" if with_target else words

@@ -141,12 +141,12 @@ class TimelineScreen(OperationsReading):
         events = target.memory.events() if target.memory is not None else ()
         return sorted((*events, *self._recorded.get(target.name, ())), key=lambda event: -event.at)
 
-    def _reuse_or_build_row(self, found: TargetEvent, today: float) -> tuple[TargetEvent, GridRow]:
+    def _reuse_or_build_row(self, event: TargetEvent, today: float) -> tuple[TargetEvent, GridRow]:
         """Return the previous row if the event has not changed, otherwise a new row."""
-        before = self._rows.get(found.key)
-        if before is not None and before[0] == found:
+        before = self._rows.get(event.key)
+        if before is not None and before[0] == event:
             return before
-        return found, event_row(found, self._zone, today, with_target=self.shows_all_targets)
+        return event, event_row(event, self._zone, today, with_target=self.shows_all_targets)
 
     def _empty_text(self) -> str:
         if self._events:

@@ -41,23 +41,23 @@ _BAR_CELLS = 40
 _BAR_EIGHTHS = "▏▎▍▌▋▊▉█"
 
 
-def result_line(found: CaseResult | Dequeue) -> str:
+def result_line(result: CaseResult | Dequeue) -> str:
     """Return one result as one line, for progress output."""
-    if isinstance(found, Dequeue):
+    if isinstance(result, Dequeue):
         return BenchLineText.DEQUEUE.render(
-            design=found.design,
-            batch=found.batch,
-            buffers=_number_text(found.whole.total),
-            payload=_number_text(found.whole.payload),
-            duration=milliseconds(found.mean_ms),
+            design=result.design,
+            batch=result.batch,
+            buffers=_number_text(result.whole.total),
+            payload=_number_text(result.whole.payload),
+            duration=milliseconds(result.mean_ms),
         )
     return BenchLineText.LOAD.render(
-        design=found.case.design,
-        batch=found.case.batch,
-        held=BenchLineText.HELD if found.case.held else "",
-        cycles=found.cycles_per_s,
-        push=_latency_text(found.push),
-        pop=_latency_text(found.pop),
+        design=result.case.design,
+        batch=result.case.batch,
+        held=BenchLineText.HELD if result.case.held else "",
+        cycles=result.cycles_per_s,
+        push=_latency_text(result.push),
+        pop=_latency_text(result.pop),
     )
 
 
@@ -109,13 +109,13 @@ def _print_conditions(report: BenchResults) -> None:
         print_output(BenchLineText.CLOCK_STEP.render(step=step))
 
 
-def _print_loads(report: BenchResults, found: list[CaseResult], *, held: bool) -> None:
+def _print_loads(report: BenchResults, results: list[CaseResult], *, held: bool) -> None:
     headers = ["DESIGN", "CYCLES/s", "× NAIVE", "PUSH ms", "POP ms", "COMPLETE ms", "BUFFERS", "LOG B", "DEAD"]
     hot = report.conditions.engine == "postgres"
     headers += ["HOT"] * hot + ["KEPT"] * held
     headers += ["DEADLOCKS", "WAITS"]
     rows = []
-    for each in found:
+    for each in results:
         row = [
             each.case.design,
             f"{each.cycles_per_s:,.0f}",
@@ -134,9 +134,9 @@ def _print_loads(report: BenchResults, found: list[CaseResult], *, held: bool) -
     print_table(headers, rows, wrap=len(headers) - 1)
 
 
-def _print_server_counts(found: list[CaseResult]) -> None:
+def _print_server_counts(results: list[CaseResult]) -> None:
     """Print the additional counters of SQL Server. Prints nothing for PostgreSQL."""
-    counted = [(each.case.design, each.server) for each in found if each.server is not None]
+    counted = [(each.case.design, each.server) for each in results if each.server is not None]
     if not counted:
         return
     print_output()
@@ -173,10 +173,10 @@ def _print_server_counts(found: list[CaseResult]) -> None:
     print_table(headers, rows)
 
 
-def print_bars(found: list[CaseResult], top: float) -> None:
+def print_bars(results: list[CaseResult], top: float) -> None:
     """Print cycles per second as bars of block characters. ``top``: value of a full bar."""
-    name = max(len(each.case.design) for each in found)
-    for each in found:
+    name = max(len(each.case.design) for each in results)
+    for each in results:
         print_output(
             f"{each.case.design:<{name}}  {bar_text(each.cycles_per_s / (top or 1.0), _BAR_CELLS)} "
             f"{each.cycles_per_s:,.0f}"

@@ -202,15 +202,15 @@ def discover_queues(
     )
 
 
-def _without_relatives(found: list[Candidate], catalog: Catalog, tables: Sequence[TableRow]) -> list[Candidate]:
+def _without_relatives(candidates: list[Candidate], catalog: Catalog, tables: Sequence[TableRow]) -> list[Candidate]:
     """Remove tables that inherit from a queue, and add a reason to tables that may be detached partitions."""
-    if not found:
-        return found
+    if not candidates:
+        return candidates
     ids = {table.name: table.table_id for table in tables}
-    queues = frozenset(ids[finding.layout.table] for finding in found if is_likely(finding))
+    queues = frozenset(ids[finding.layout.table] for finding in candidates if is_likely(finding))
     relatives = Relatives(catalog, tables)
     out = []
-    for finding in found:
+    for finding in candidates:
         table_id = ids[finding.layout.table]
         if relatives.inherits(table_id, queues):
             continue
