@@ -113,18 +113,18 @@ class Formatter(logging.Formatter):
         """Return the traceback lines of an error and of the errors that caused it."""
         return [f"  {_escape_unprintable(line)}" for line in self._chain_lines(problem, set())]
 
-    def _chain_lines(self, problem: BaseException, seen: set[int]) -> Iterator[str]:
+    def _chain_lines(self, problem: BaseException, visited: set[int]) -> Iterator[str]:
         """Yield the lines of a traceback, causes first. Values of variables and notes of exceptions are left out."""
-        seen.add(id(problem))
+        visited.add(id(problem))
         earlier = problem.__cause__ or (None if problem.__suppress_context__ else problem.__context__)
-        if earlier is not None and id(earlier) not in seen:
-            yield from self._chain_lines(earlier, seen)
+        if earlier is not None and id(earlier) not in visited:
+            yield from self._chain_lines(earlier, visited)
             yield "which led to:"
         for frame in traceback.StackSummary.extract(traceback.walk_tb(problem.__traceback__)).format():
             yield from self.apply_covers(frame).splitlines()
         yield f"{type(problem).__qualname__}: {self.describe_error(problem)}"
         for each in problem.exceptions if isinstance(problem, BaseExceptionGroup) else ():
-            yield from self._chain_lines(each, seen)
+            yield from self._chain_lines(each, visited)
 
 
 def _escape_unprintable(text: str) -> str:

@@ -138,14 +138,14 @@ class _QueueNames:
 
 
 @contextlib.contextmanager
-def headless_alerting(known: Sequence[ChosenTarget]) -> Iterator[Callable[[str, View | SourceState], None]]:
+def headless_alerting(targets: Sequence[ChosenTarget]) -> Iterator[Callable[[str, View | SourceState], None]]:
     """Run alerting for several targets. Yields a function that takes the target's name and each view or state.
 
     Prints unsent notices at the end. Raises ``BadInput`` if a receiver's secret is missing.
     """
     from qmon.monitor.notify.notifier import Notifier
 
-    config, names = known[0].config, [each.target.name for each in known]
+    config, names = targets[0].config, [each.target.name for each in targets]
     note_rules_without_target(config, names)
     wanted = [receiver for receiver in config.receivers if any(map(receiver.is_for_target, names))]
     notifier = Notifier(deliveries_for(wanted, _raise_bad_input))

@@ -207,14 +207,14 @@ def _has_unknown_zone(details: TableDetails, name: str) -> bool:
     )
 
 
-def _ask_values(column: str, known: Sequence[str], *, number: bool) -> dict[str, list[str | int]]:
+def _ask_values(column: str, known_values: Sequence[str], *, number: bool) -> dict[str, list[str | int]]:
     from qmon.monitor.catalog.column_names import state_for_value
 
     out: dict[str, list[str | int]] = {kind: [] for kind in STATE_KINDS}
-    if not known:
+    if not known_values:
         typed = typer.prompt(QuestionText.VALUES.render(column=clean_text(column)), err=True)
-        known = [value.strip() for value in str(typed).split(",") if value.strip()]
-    for value in known:
+        known_values = [value.strip() for value in str(typed).split(",") if value.strip()]
+    for value in known_values:
         question = QuestionText.MEANS.render(column=clean_text(column), value=clean_text(value))
         kind = _ask_choice(question, [*STATE_KINDS, _NO_ANSWER], state_for_value(value))
         if kind != _NO_ANSWER:

@@ -69,7 +69,7 @@ def show_target(
 
 
 def show_fleet(
-    known: Sequence[ChosenTarget],
+    chosen_targets: Sequence[ChosenTarget],
     interval: float | None,
     read_only: bool,
     record: Path | None,
@@ -84,16 +84,16 @@ def show_fleet(
     from qmon.tui import require_terminal, run
 
     require_terminal()
-    settings = known[0].config.settings
+    settings = chosen_targets[0].config.settings
     targets: list[DashboardTarget] = []
 
     def show() -> int:
-        for each in known:
+        for each in chosen_targets:
             interval_s = interval or preferences.target_preferences(each.target.name).interval_s or settings.interval_s
             targets.append(_open_fleet_target(each, interval_s, read_only=read_only, record=record))
         return run(
             targets,
-            alerting=screen_alerting([each.target.name for each in known], known[0].config),
+            alerting=screen_alerting([each.target.name for each in chosen_targets], chosen_targets[0].config),
             dark=settings.theme != "light",
             preferences=preferences,
         )

@@ -70,8 +70,8 @@ def _open_source(address: ServeAddress) -> ServedSource:
     target = Target(address.host_and_port, None, {}, password=address.password)
     target = replace(target, password=target.password or password_from_environment(target))
 
-    def connect(known: Target) -> OpenStream:
-        return OpenStream(replace(address, password=known.password), time.monotonic)
+    def connect(target: Target) -> OpenStream:
+        return OpenStream(replace(address, password=target.password), time.monotonic)
 
     try:
         target, stream = retry_with_password(target, connect)

@@ -23,16 +23,16 @@ Ask = Callable[["ChosenTarget", bool], T]
 _MAX_THREADS: Final = 32
 
 
-def ask_targets(known: Sequence[ChosenTarget], ask: Ask[T]) -> list[T]:
+def ask_targets(targets: Sequence[ChosenTarget], ask: Ask[T]) -> list[T]:
     """Return the answers of the targets in order. For a target that fails, print the error instead.
 
-    Raises ``typer.Exit`` if no target answers. If ``known`` has only one target, its error is raised instead of
+    Raises ``typer.Exit`` if no target answers. If ``targets`` has only one target, its error is raised instead of
     printed. With several targets, ``ask`` runs on threads, so that Ctrl-C ends the command even if a server hangs.
     """
-    if len(known) == 1:
-        return [ask(known[0], True)]
-    answers = collect_answers(known, ask)
-    for each, answer in zip(known, answers, strict=True):
+    if len(targets) == 1:
+        return [ask(targets[0], True)]
+    answers = collect_answers(targets, ask)
+    for each, answer in zip(targets, answers, strict=True):
         if isinstance(answer, Exception):
             print_note(f"qmon: {each.target.name}: {failure_reason(answer)}")
     found = [answer for answer in answers if not isinstance(answer, Exception)]
@@ -41,20 +41,20 @@ def ask_targets(known: Sequence[ChosenTarget], ask: Ask[T]) -> list[T]:
     return found
 
 
-def collect_answers(known: Sequence[ChosenTarget], ask: Ask[T]) -> list[T | Exception]:
+def collect_answers(targets: Sequence[ChosenTarget], ask: Ask[T]) -> list[T | Exception]:
     """Return each target's answer or error, in order.
 
     Targets that need a password are asked again one by one at the end.
     """
-    answers: list[T | Exception] = [QmonError("not asked yet")] * len(known)
+    answers: list[T | Exception] = [QmonError("not asked yet")] * len(targets)
     free = threading.Semaphore(_MAX_THREADS)
 
     def work(number: int) -> None:
         with free:
-            answers[number] = _answer_or_error(known[number], ask, may_ask=False)
+            answers[number] = _answer_or_error(targets[number], ask, may_ask=False)
 
     threads = [
-        threading.Thread(target=work, args=(number,), name="qmon-ask", daemon=True) for number in range(len(known))
+        threading.Thread(target=work, args=(number,), name="qmon-ask", daemon=True) for number in range(len(targets))
     ]
     for thread in threads:
         thread.start()
@@ -62,7 +62,7 @@ def collect_answers(known: Sequence[ChosenTarget], ask: Ask[T]) -> list[T | Exce
         thread.join()
     return [
         _answer_or_error(each, ask, may_ask=True) if isinstance(answer, PasswordNeeded | WrongPassword) else answer
-        for each, answer in zip(known, answers, strict=True)
+        for each, answer in zip(targets, answers, strict=True)
     ]
 
 
@@ -83,7 +83,7 @@ def failure_reason(problem: Exception) -> str:
     return " ".join(hide_secrets(str(problem)).split())
 
 
-def exit_unless_all(known: Sequence[ChosenTarget], answers: Sequence[object]) -> None:
+def exit_unless_all(targets: Sequence[ChosenTarget], answers: Sequence[object]) -> None:
     """Raise ``typer.Exit`` if a target did not answer."""
-    if len(answers) < len(known):
+    if len(answers) < len(targets):
         raise typer.Exit(FAILED)

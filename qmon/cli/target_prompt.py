@@ -69,17 +69,17 @@ def ask_target(path: Path | None) -> str:
             return text
 
 
-def _resolve_answer(typed: str, known: Sequence[KnownTarget]) -> str:
+def _resolve_answer(typed: str, known_targets: Sequence[KnownTarget]) -> str:
     """Return the target's name for a number in the list. Return any other text unchanged."""
-    names = [each.name for each in known]
+    names = [each.name for each in known_targets]
     if typed not in names and typed.isdecimal() and 0 < int(typed) <= len(names):
         return names[int(typed) - 1]
     return typed
 
 
-def _print_targets(known: Sequence[KnownTarget], path: Path, urls: Sequence[str]) -> None:
-    if known:
-        rows = [(number, *target_choice_row(each)) for number, each in enumerate(known, 1)]
+def _print_targets(known_targets: Sequence[KnownTarget], path: Path, urls: Sequence[str]) -> None:
+    if known_targets:
+        rows = [(number, *target_choice_row(each)) for number, each in enumerate(known_targets, 1)]
         print_table(("NO.", *TARGET_HEADERS), rows, wrap=3)
     else:
         print_output(PromptText.NONE_KNOWN.render(path=clean_text(path)))

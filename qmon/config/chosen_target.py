@@ -148,31 +148,31 @@ def _with_password(
     return FoundTarget(target, queues, warnings)
 
 
-def target_at_address(named: TargetConfig, config: Config) -> Target:
+def target_at_address(named_target: TargetConfig, config: Config) -> Target:
     """Return the target at the configured address. Its name is the address. Raises ``BadInput`` with file and key."""
-    where = TargetText.KEY.render(path=config.path, target=named.name)
+    where = TargetText.KEY.render(path=config.path, target=named_target.name)
     try:
-        target = _parse_target(named.connect, where)
+        target = _parse_target(named_target.connect, where)
     except BadInput as problem:
         raise BadInput(TargetText.AT_KEY.render(key=where, problem=problem)) from None
     if target is None:
-        target = Target(f"DSN {named.connect}", None, {"DSN": named.connect})
+        target = Target(f"DSN {named_target.connect}", None, {"DSN": named_target.connect})
     if target.password is not None:
-        raise BadInput(TargetText.NOT_FOR_THE_FILE.render(key=where, advice=password_advice(named.name)))
+        raise BadInput(TargetText.NOT_FOR_THE_FILE.render(key=where, advice=password_advice(named_target.name)))
     return target
 
 
-def _configured_target(named: TargetConfig, config: Config) -> Target:
-    target = target_at_address(named, config)
+def _configured_target(named_target: TargetConfig, config: Config) -> Target:
+    target = target_at_address(named_target, config)
     return replace(
         target,
-        name=named.name,
-        engine=named.engine or target.engine,
-        environment=named.environment,
-        prod=named.prod,
-        read_only=named.read_only,
-        schema_owner=named.schema_owner,
-        budget=named.budget or default_budget(config),
+        name=named_target.name,
+        engine=named_target.engine or target.engine,
+        environment=named_target.environment,
+        prod=named_target.prod,
+        read_only=named_target.read_only,
+        schema_owner=named_target.schema_owner,
+        budget=named_target.budget or default_budget(config),
         raised_hidden=bool(config.settings.redact),
     )
 

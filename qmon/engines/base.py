@@ -201,13 +201,13 @@ class Connection(Protocol):
         If one statement fails, the whole batch fails. The caller can then run each statement with ``fetch``.
         """
 
-    def fetch_list(self, bounds: Sequence[Bound], asked: Sequence[bool]) -> list[Rows | None]:
+    def fetch_list(self, bounds: Sequence[Bound], selected: Sequence[bool]) -> list[Rows | None]:
         """Run some statements of a list. The list is the same in each poll, but the statements to run differ.
 
-        ``asked``: true for each statement to run. The result of a statement that is not run is ``None``. If the server
-        caches plans by text, the text of the whole list is sent, so that the plan of the text is reused. A long list
-        takes a few round trips. Statements that are not run are sent with their previous values, so that the types of
-        the values stay the same.
+        ``selected``: true for each statement to run. The result of a statement that is not run is ``None``. If the
+        server caches plans by text, the text of the whole list is sent, so that the plan of the text is reused. A long
+        list takes a few round trips. Statements that are not run are sent with their previous values, so that the types
+        of the values stay the same.
         """
 
     def set_up_session(self, bound: Bound) -> None:

@@ -328,14 +328,14 @@ class OdbcConnection:
             self._call_driver("prepare", partial(self._execute, join_statements(texts), ()))
             self.commits += 1
 
-    def fetch_list(self, bounds: Sequence[Bound], asked: Sequence[bool]) -> list[Rows | None]:
+    def fetch_list(self, bounds: Sequence[Bound], selected: Sequence[bool]) -> list[Rows | None]:
         if self._list_of is None:
-            found = iter(self.fetch_batch([bound for bound, wanted in zip(bounds, asked, strict=True) if wanted]))
-            return [next(found) if wanted else None for wanted in asked]
+            found = iter(self.fetch_batch([bound for bound, wanted in zip(bounds, selected, strict=True) if wanted]))
+            return [next(found) if wanted else None for wanted in selected]
         out: list[Rows | None] = []
         with self._statement_context():
             for part in split_batch(bounds, self._most_values, own=1):
-                out += self._read_list(self._list_of, part, asked[len(out) : len(out) + len(part)])
+                out += self._read_list(self._list_of, part, selected[len(out) : len(out) + len(part)])
         return out
 
     def execute(self, bound: Bound) -> int:
@@ -444,16 +444,16 @@ class OdbcConnection:
         return out
 
     def _read_list(
-        self, list_of: Callable[[Sequence[Statement]], str], bounds: Sequence[Bound], asked: Sequence[bool]
+        self, list_of: Callable[[Sequence[Statement]], str], bounds: Sequence[Bound], selected: Sequence[bool]
     ) -> list[Rows | None]:
         """Run the requested statements. If no statement is requested, nothing is sent.
 
         The text of the list stays prepared, so it is sent only once.
         """
-        wanted = [bound for bound, want in zip(bounds, asked, strict=True) if want]
+        wanted = [bound for bound, want in zip(bounds, selected, strict=True) if want]
         if not wanted:
             return [None] * len(bounds)
-        values: list[Value] = ["".join("01"[want] for want in asked)]
+        values: list[Value] = ["".join("01"[want] for want in selected)]
         values += (value for bound in bounds for value in self._values(bound))
         text, cursor = self._lists.take_out(list_of([bound.statement for bound in bounds]))
         if cursor is None:
@@ -464,7 +464,7 @@ class OdbcConnection:
             self._close_cursor(cursor)  # the cursor's remaining results would block other statements
             raise
         self._close_cursor(self._lists.put(text, cursor))
-        return [next(found) if want else None for want in asked]
+        return [next(found) if want else None for want in selected]
 
     def _close_cursor(self, cursor: pyodbc.Cursor | None) -> None:
         if cursor is not None:

@@ -88,14 +88,14 @@ def total_figure(figure: QueueFigure, queues: Sequence[QueueView]) -> Figure:
     )
 
 
-def _combine_known(figure: QueueFigure, known: Sequence[Figure]) -> Figure:
-    values = [one.value for one in known if one.value is not None]
+def _combine_known(figure: QueueFigure, figures: Sequence[Figure]) -> Figure:
+    values = [one.value for one in figures if one.value is not None]
     return Figure(
         max(values) if figure.field in _AGES else sum(values),
-        estimated=any(one.estimated for one in known),
-        at_least=any(one.at_least for one in known),
-        age_s=max(one.age_s for one in known),
-        old=any(one.old for one in known),
+        estimated=any(one.estimated for one in figures),
+        at_least=any(one.at_least for one in figures),
+        age_s=max(one.age_s for one in figures),
+        old=any(one.old for one in figures),
     )
 
 

@@ -50,12 +50,12 @@ _MAX_INTEGER: Final = 2**63 - 1
 _MISSPELLING_RATIO: Final = 0.75
 
 
-def suggest_nearest(word: str, known: Iterable[str], *, otherwise: str | None = None) -> str:
+def suggest_nearest(word: str, known_words: Iterable[str], *, otherwise: str | None = None) -> str:
     """Return the end of an error message: ``; did you mean …?`` or the list of known words.
 
     ``otherwise``: returned instead of the list if no known word is similar.
     """
-    words = {candidate.lower(): candidate for candidate in sorted(known)}
+    words = {candidate.lower(): candidate for candidate in sorted(known_words)}
     close = difflib.get_close_matches(word.lower(), words, 1, 0.6)
     close += [candidate for candidate in words if len(word) > 1 and candidate.startswith(word.lower())]
     if close:
@@ -127,12 +127,12 @@ class Keys:
             raise BadInput(KeyText.NOT_COLUMNS.render(path=self.path(name)))
         return found
 
-    def choice(self, name: str, known: Sequence[str]) -> str | None:
+    def choice(self, name: str, choices: Sequence[str]) -> str | None:
         """Return one of the known words, or ``None`` if the key is missing."""
         value = self.text(name)
-        if value is not None and value not in known:
+        if value is not None and value not in choices:
             raise BadInput(
-                KeyText.UNKNOWN_VALUE.render(path=self.path(name), value=value, hint=suggest_nearest(value, known))
+                KeyText.UNKNOWN_VALUE.render(path=self.path(name), value=value, hint=suggest_nearest(value, choices))
             )
         return value
 

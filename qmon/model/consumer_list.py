@@ -146,24 +146,24 @@ def _session_consumer(client: ProgramSessionSample, sampled_at: float) -> Listed
 
 
 def _with_messages(
-    consumer: ListedConsumer, messages: Sequence[MessageSample], queue: QueueView, read: bool, known: bool
+    consumer: ListedConsumer, messages: Sequence[MessageSample], queue: QueueView, read: bool, owners_shown: bool
 ) -> ListedConsumer:
     """Return the consumer with the messages that it holds.
 
-    ``read``: the messages in progress were read. ``known``: each of them shows its consumer.
+    ``read``: the messages in progress were read. ``owners_shown``: each of them shows its consumer.
     """
     unknown = dict(consumer.unknown)
     ages = [message.age_s for message in messages if message.age_s is not None]
-    if not known:
+    if not owners_shown:
         unknown["holds"] = unknown["oldest"] = Unknown.NO_OWNER if read else Unknown.NOT_READ
     elif not ages:
         unknown["oldest"] = Unknown.NO_TIME if messages else Unknown.HOLDS_NONE
     return replace(
         consumer,
         messages=tuple(sorted(messages, key=lambda message: -(message.age_s or 0.0))),
-        holds=len(messages) if known else None,
-        at_least=known and len(queue.messages or ()) >= _MOST_MESSAGES,
-        oldest_s=max(ages, default=None) if known else None,
+        holds=len(messages) if owners_shown else None,
+        at_least=owners_shown and len(queue.messages or ()) >= _MOST_MESSAGES,
+        oldest_s=max(ages, default=None) if owners_shown else None,
         unknown=unknown,
     )
 

@@ -180,7 +180,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         clock: Callable[[], float] = time.monotonic,
         alerting: Alerting | None = None,
         served: str = "",
-        told: Callable[[], TourStep] | None = None,
+        tour_step: Callable[[], TourStep] | None = None,
         preferences: Preferences | None = None,
     ) -> None:
         super().__init__(dark=dark, plain=plain, preferences=preferences)
@@ -197,7 +197,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         self.current = members[0]
         self.alerting = alerting
         self.history_moment: float | None = None
-        self.tour_step = told
+        self.tour_step = tour_step
         self._for_s = for_s
         self._ticker: Timer | None = None
         self._held_view: View | None = None

@@ -113,17 +113,17 @@ def column_cell(figure: Figure, column: GridColumn, tone: str = "text", *, mark:
     return (next(fits, forms[-1]), shown_tone)
 
 
-def unread_reason(view: View, what: str, *probes: str) -> str:
+def unread_reason(view: View, data: str, *probes: str) -> str:
     """Return why these probes failed, were throttled or ran out of time.
 
-    ``what``: the data that the probes read for the whole target.
+    ``data``: the data that the probes read for the whole target.
     """
     failed = next((clean(f.text) for f in view.failures if not f.queue and f.probe in probes), "")
     throttled = view.server.observing.throttled_for("") if view.server.observing is not None else ()
     every = next((formatting.duration(each.every_s) for each in throttled if each.probe in probes), "")
     if every and not failed:
-        return UnreadText.THROTTLED.render(what=what, duration=every)
-    return failed or UnreadText.NOT_READ.render(what=what)
+        return UnreadText.THROTTLED.render(what=data, duration=every)
+    return failed or UnreadText.NOT_READ.render(what=data)
 
 
 def unknown_figures(queue: QueueView) -> list[tuple[str, str]]:

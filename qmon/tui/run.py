@@ -41,7 +41,7 @@ def run(
     for_s: float | None = None,
     alerting: Alerting | None = None,
     served: str = "",
-    told: Callable[[], TourStep] | None = None,
+    tour_step: Callable[[], TourStep] | None = None,
     followed: FollowedConfig | None = None,
     preferences: Preferences | None = None,
     first_queue: str = "",
@@ -71,7 +71,7 @@ def run(
         for_s=for_s,
         alerting=alerting,
         served=served,
-        told=told,
+        told=tour_step,
         preferences=preferences,
     )
     app.first_queue = first_queue

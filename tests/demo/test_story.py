@@ -108,7 +108,7 @@ async def test_what_the_tour_says_to_press_answers_each_trouble(
         app = QmonApp(
             DashboardTarget(poller, story.wrap_fold(TargetHistory().record_snapshot), runner=runner),
             plain=False,
-            told=story.current_step,
+            tour_step=story.current_step,
         )
         try:
             async with app.run_test(size=(120, 40)) as pilot:

@@ -9,7 +9,7 @@ from qmon.tui.action_runner import EndedText
 from qmon.tui.actions.action_dialog import ConfirmationText
 from qmon.tui.actions.availability import DisabledText
 from qmon.tui.actions.dialog_text import KeyHint, StepText
-from qmon.tui.actions.plan_text import PlanText
+from qmon.tui.actions.plan_text import PlanDialogText
 from qmon.tui.actions.request import ActionRequestText
 from tests.texts.tables import Wordings, parametrized
 
@@ -47,22 +47,9 @@ WORDINGS: Final[Wordings] = {
     KeyHint.STOP: ({}, "b continues in the background · esc stops"),
     KeyHint.CHOICE: ({}, "← → choose · tab next · s SQL · esc cancels"),
     KeyHint.FIELD: ({}, "tab next · esc cancels"),
-    PlanText.PLANNED_AGO: ({"age": "1 m 05 s"}, "1 m 05 s ago"),
-    PlanText.MORE_ROWS: ({"count": 1199}, "… and 1,199 more"),
-    PlanText.IN_BATCHES: ({"count": "1,204 messages", "batch": 500}, "1,204 messages in batches of 500"),
-    PlanText.UNDER_A_SECOND: ({}, "less than a second"),
-    PlanText.ABOUT: ({"duration": "2.4 s"}, "about 2.4 s"),
-    PlanText.NO_UNDO: ({}, "cannot be undone"),
-    PlanText.NO_UNDO_BECAUSE: (
-        {"notes": "repeat the operation instead"},
-        "cannot be undone: repeat the operation instead",
-    ),
-    PlanText.UNDO: ({"until": " until 14:20"}, "can be undone until 14:20"),
-    PlanText.PARTLY_UNDO: (
-        {"until": " until 14:20", "notes": "an undo only restores messages that have not been popped again"},
-        "can be partly undone until 14:20: an undo only restores messages that have not been popped again",
-    ),
-    PlanText.UNTIL: ({"time": "14:20"}, " until 14:20"),
+    PlanDialogText.PLANNED_AGO: ({"age": "1 m 05 s"}, "1 m 05 s ago"),
+    PlanDialogText.MORE_ROWS: ({"count": 1199}, "… and 1,199 more"),
+    PlanDialogText.IN_BATCHES: ({"count": "1,204 messages", "batch": 500}, "1,204 messages in batches of 500"),
     ActionRequestText.CHOOSE_MESSAGES: ({}, "press tab, then → to choose the messages"),
     ActionRequestText.NOTHING_TO_UNDO: ({}, "no operation on this queue can be undone; press 6 to list the operations"),
     ActionRequestText.ERROR_FIELD: ({}, "only messages whose last error contains this text"),

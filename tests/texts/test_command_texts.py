@@ -9,7 +9,7 @@ from qmon.api import ApiText
 from qmon.cli.alerting_setup import AlertingText
 from qmon.cli.commands.act.act import ActText
 from qmon.cli.commands.act.operations import HistoryText
-from qmon.cli.commands.act.run_action import PlanUndoText, RunText
+from qmon.cli.commands.act.run_action import RunText
 from qmon.cli.commands.check import CheckText
 from qmon.cli.commands.connect import ConnectText
 from qmon.cli.commands.design.archive import ArchiveEnd, ArchiveResultText
@@ -720,8 +720,6 @@ WORDINGS: Final[Wordings] = {
         "wrote baselines for 168 hours of the week of 12 queues",
     ),
     RunText.BATCHES: ({"size": 1000}, "batches of 1,000"),
-    RunText.ABOUT: ({"duration": "10 s"}, "about 10 s"),
-    RunText.NO_TIME: ({}, "less than a second"),
     RunText.ONE_STEP: ({}, "one step"),
     RunText.ATTEMPTS: ({"count": 3}, "attempts 3"),
     RunText.ERROR: ({"error": "deadlock detected"}, "error: deadlock detected"),
@@ -739,14 +737,6 @@ WORDINGS: Final[Wordings] = {
     RunText.COUNTS: ({"done": 1200, "skipped": 3, "changed": 2}, "done 1,200, skipped 3, changed 2"),
     RunText.REFUSED_COUNT: ({"count": 1200}, ", refused 1,200"),
     RunText.OPERATION: ({"operation": "261121-071402-k7qd"}, "; operation 261121-071402-k7qd"),
-    PlanUndoText.IMPOSSIBLE: ({}, "cannot be undone"),
-    PlanUndoText.IMPOSSIBLE_BECAUSE: ({"notes": "payloads are lost"}, "cannot be undone: payloads are lost"),
-    PlanUndoText.POSSIBLE: ({"until": " until 2026-12-21 07:14:02"}, "can be undone until 2026-12-21 07:14:02"),
-    PlanUndoText.PARTLY: (
-        {"until": " until 2026-12-21 07:14:02", "notes": "payloads are lost"},
-        "can be partly undone until 2026-12-21 07:14:02: payloads are lost",
-    ),
-    PlanUndoText.UNTIL: ({"time": "2026-12-21 07:14:02"}, " until 2026-12-21 07:14:02"),
     ApiText.WHICH_QUEUE: ({"known": "known: orders, mails"}, "which queue? known: orders, mails"),
     ApiText.NO_QUEUE_KNOWN: ({}, "no queue is known here"),
     ApiText.NO_QUEUE: (

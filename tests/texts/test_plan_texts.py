@@ -12,6 +12,7 @@ from qmon.operate.libraries.library_plan import LibraryPlanText
 from qmon.operate.plan.allowed_actions import NotAllowed
 from qmon.operate.plan.exclusions import ExclusionText
 from qmon.operate.plan.library_queue import NoGate
+from qmon.operate.plan.plan_description import PlanText
 from qmon.operate.plan.preview import PreviewText
 from qmon.operate.plan.required_rights import RightsText
 from qmon.operate.plan.selection import ChoiceText
@@ -333,6 +334,19 @@ WORDINGS: Final[Wordings] = {
     TransitionText.LARGEST_FIRST: ({}, " (largest first)"),
     TransitionText.BEFORE_FIRST: ({}, "a value before that of the first message never popped"),
     TransitionText.CURRENT_TIME: ({}, "the current time"),
+    PlanText.UNDER_A_SECOND: ({}, "less than a second"),
+    PlanText.ABOUT: ({"duration": "2.4 s"}, "about 2.4 s"),
+    PlanText.NO_UNDO: ({}, "cannot be undone"),
+    PlanText.NO_UNDO_BECAUSE: (
+        {"notes": "repeat the operation instead"},
+        "cannot be undone: repeat the operation instead",
+    ),
+    PlanText.UNDO: ({"until": " until 14:20"}, "can be undone until 14:20"),
+    PlanText.PARTLY_UNDO: (
+        {"until": " until 14:20", "notes": "an undo only restores messages that have not been popped again"},
+        "can be partly undone until 14:20: an undo only restores messages that have not been popped again",
+    ),
+    PlanText.UNTIL: ({"time": "14:20"}, " until 14:20"),
     ExclusionText.LOCKED: ({}, "locked"),
     ExclusionText.NOT_STUCK: ({}, "not stuck yet"),
     ExclusionText.OWNER_ALIVE: ({}, "owner alive"),

@@ -11,9 +11,10 @@ from qmon.errors import BadInput, PermissionMissing
 from qmon.log import LogText
 from qmon.model.formatting import duration
 from qmon.model.operation_records import Choice, OperationKind, OwnerState, Plan, RedriveLimits
+from qmon.operate.plan.plan_description import PlanText
 from qmon.tui.actions.action_dialog import ActionDialog, ConfirmationText, DialogStep
 from qmon.tui.actions.dialog_text import StepText
-from qmon.tui.actions.plan_text import PlanText, effort_text
+from qmon.tui.actions.plan_text import PlanDialogText, effort_text
 from qmon.tui.actions.request import ActionRequestText
 from qmon.tui.widgets.button import Button
 from tests.tui.asking import SMALL, asked, at, dialog, reach
@@ -35,7 +36,7 @@ EVIL = '[red]"; drop table x; -- 🎉[/]'
 )
 def test_what_an_action_takes(seconds: float, words: str) -> None:
     made = plan(OperationKind.REQUEUE, "mails", seconds=seconds)
-    assert effort_text(made) == f"{PlanText.IN_BATCHES.render(count='1,204 messages', batch=500)}, {words}"
+    assert effort_text(made) == f"{PlanDialogText.IN_BATCHES.render(count='1,204 messages', batch=500)}, {words}"
     assert effort_text(replace(made, count=1)) == f"1 message, {words}"
 
 
@@ -57,9 +58,9 @@ async def test_a_plan_says_everything_and_cancel_has_the_focus() -> None:
         ):
             assert part in told, part
         told = d.lines("act-text")
-        assert has(told, PlanText.IN_BATCHES, batch=500) and has(told, PlanText.ABOUT, duration="2.4 s")
+        assert has(told, PlanDialogText.IN_BATCHES, batch=500) and has(told, PlanText.ABOUT, duration="2.4 s")
         assert has(told, PlanText.PARTLY_UNDO, until="")
-        assert has(told, PlanText.MORE_ROWS, count=1_198)
+        assert has(told, PlanDialogText.MORE_ROWS, count=1_198)
         assert script.asked == [(OperationKind.REQUEUE, "invoices", Choice())]
         assert 'UPDATE "demo".' not in told
         await d.press("s")
@@ -75,9 +76,11 @@ async def test_a_plan_that_is_left_open_says_how_old_it_is_and_its_messages_age(
     async with asked(Script(), "r", size=(120, 40)) as d:
         age = next(row.age_s for row in plan(OperationKind.REQUEUE, "invoices").first if row.age_s is not None)
         assert duration(age) in d.text()
-        assert not has(d.lines("act-text"), PlanText.PLANNED_AGO)
+        assert not has(d.lines("act-text"), PlanDialogText.PLANNED_AGO)
         d.clock.now += 65.0
-        await d.until(lambda: has(d.lines("act-text"), PlanText.PLANNED_AGO, age="1 m 05 s"), "the age of the plan")
+        await d.until(
+            lambda: has(d.lines("act-text"), PlanDialogText.PLANNED_AGO, age="1 m 05 s"), "the age of the plan"
+        )
         assert duration(age + 65.0) in d.text()
 
 

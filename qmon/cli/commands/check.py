@@ -178,7 +178,7 @@ class _CheckRequest:
 
 
 def _check_targets(
-    texts: Sequence[str], path: Path | None, asked: _CheckRequest, *, all_targets: bool
+    texts: Sequence[str], path: Path | None, request: _CheckRequest, *, all_targets: bool
 ) -> list[CheckResult]:
     """Check each target. Raises errors that affect all targets and, if there is only one target, its error."""
     from qmon.cli.alerting_setup import note_rules_without_target
@@ -190,34 +190,34 @@ def _check_targets(
     known = resolve_targets(texts, path, all_targets=all_targets)
     note_rules_without_target(known[0].config, [each.target.name for each in known])
     if len(known) == 1:
-        return [_check_target(known[0], asked, began)]
+        return [_check_target(known[0], request, began)]
     return [
         unreadable_result(each.target.name, failure_reason(answer)) if isinstance(answer, Exception) else answer
         for each, answer in zip(
-            known, collect_answers(known, lambda each, _: _check_target(each, asked, began)), strict=True
+            known, collect_answers(known, lambda each, _: _check_target(each, request, began)), strict=True
         )
     ]
 
 
-def _check_target(chosen: ChosenTarget, asked: _CheckRequest, began: float) -> CheckResult:
+def _check_target(chosen: ChosenTarget, request: _CheckRequest, began: float) -> CheckResult:
     from qmon.model.alerts.target_check import check_target
     from qmon.monitor.one_shot import view_after
 
-    rules, configured = asked.rules or chosen.config.alerts, chosen.config.targets.keys()
+    rules, configured = request.rules or chosen.config.alerts, chosen.config.targets.keys()
     interval_s = chosen.config.settings.interval_s
-    allowed_s = _time_limit(asked.polls, interval_s, asked.timeout)
+    allowed_s = _time_limit(request.polls, interval_s, request.timeout)
     target, connection = _log_in(chosen.target, allowed_s)
     left_s = max(0.1, allowed_s - (time.monotonic() - began))
     view = view_after(
         target,
         chosen.configured,
-        polls=asked.polls,
+        polls=request.polls,
         interval_s=interval_s,
         timeout_s=left_s,
-        undecided=lambda newest: check_target(newest, rules, asked.queues, configured).is_undecided,
+        undecided=lambda newest: check_target(newest, rules, request.queues, configured).is_undecided,
         first=connection,
     )
-    return check_target(view, rules, asked.queues, configured)
+    return check_target(view, rules, request.queues, configured)
 
 
 def _time_limit(polls: int, interval_s: float, timeout: float | None) -> float:

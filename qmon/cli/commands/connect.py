@@ -159,5 +159,5 @@ def _run_demo(length: float | None, *, tour: bool) -> int:
         return run(
             [DashboardTarget(poller, fold, environment=target.environment, runner=acting)],
             for_s=length,
-            told=story.current_step if tour else None,
+            tour_step=story.current_step if tour else None,
         )

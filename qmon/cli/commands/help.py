@@ -118,17 +118,17 @@ def _try_print_key(words: str) -> bool:
     return bool(rows)
 
 
-def _print_matches(word: str, page: str) -> None:
+def _print_matches(phrase: str, page: str) -> None:
     from qmon import manual
     from qmon.model.config_reader import suggest_nearest
 
-    if not word.strip():
+    if not phrase.strip():
         raise BadInput(HelpText.NO_WORD)
     if page and page not in manual.pages():
         raise BadInput(HelpText.NO_PAGE.render(page=page, nearest=suggest_nearest(page, manual.pages())))
-    rows = [(part.page, part.heading, line) for part, line in manual.find_lines(word.strip(), page or None)]
+    rows = [(part.page, part.heading, line) for part, line in manual.find_lines(phrase.strip(), page or None)]
     if not rows:
-        print_note(HelpText.NOT_FOUND.render(word=word.strip()))
+        print_note(HelpText.NOT_FOUND.render(word=phrase.strip()))
         raise typer.Exit(FAILED)
     print_table(("TOPIC", "SECTION", "LINE"), rows, wrap=2)
 

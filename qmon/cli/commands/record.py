@@ -108,7 +108,7 @@ def record(
 
 
 def start_targets(
-    known: list[ChosenTarget],
+    targets: list[ChosenTarget],
     recordings_folder: Path | None,
     every: float,
     payloads: bool,
@@ -127,7 +127,7 @@ def start_targets(
 
     running = []
     with contextlib.ExitStack() as unless_all:
-        for each in known:
+        for each in targets:
             recorder = HeadlessTarget(
                 each.target,
                 each.configured,
@@ -190,7 +190,7 @@ def _watch_until_end(
     meter.clear_line()
 
 
-def waiting_text(kept: RetentionResult, now: float) -> str:
+def waiting_text(retention: RetentionResult, now: float) -> str:
     """Describe which lakes have not read old segments, and what to do if a lake is gone."""
     lakes = "; ".join(
         RecordingText.LAKE.render(
@@ -198,13 +198,13 @@ def waiting_text(kept: RetentionResult, now: float) -> str:
             since=RecordingText.LAST_BATCH.render(age=duration(now - mark.at)) if mark.at is not None else "",
             file=mark.file,
         )
-        for mark in kept.lakes
+        for mark in retention.lakes
     )
     texts = []
-    if kept.unread:
-        texts.append(RecordingText.DELETED_UNREAD.render(segments=count_text(kept.unread, "segment")))
-    if kept.waiting:
-        texts.append(RecordingText.WAITING.render(segments=count_text(kept.waiting, "old segment")))
+    if retention.unread:
+        texts.append(RecordingText.DELETED_UNREAD.render(segments=count_text(retention.unread, "segment")))
+    if retention.waiting:
+        texts.append(RecordingText.WAITING.render(segments=count_text(retention.waiting, "old segment")))
     return f"{'; '.join(texts)}: {lakes}"
 
 

@@ -218,7 +218,7 @@ def _load_web_dashboard() -> type[WebDashboard]:
     return WebDashboard
 
 
-def _streams_for(known: list[ChosenTarget], every: float) -> dict[str, PollStream]:
+def _streams_for(targets: list[ChosenTarget], every: float) -> dict[str, PollStream]:
     """Return a stream for each target, keyed by name."""
     from qmon.redact import build_redactor
     from qmon.stream.sending import PollStream
@@ -227,14 +227,14 @@ def _streams_for(known: list[ChosenTarget], every: float) -> dict[str, PollStrea
         each.target.name: PollStream(
             each.target.name, every, build_redactor(each.config.settings.redact), each.target.environment
         )
-        for each in known
+        for each in targets
     }
 
 
 def _poll_targets(
-    known: list[ChosenTarget],
+    targets: list[ChosenTarget],
     readings: dict[str, TargetReadings],
-    told: Callable[[str, View | SourceState], None],
+    on_view: Callable[[str, View | SourceState], None],
     streams: dict[str, PollStream],
     every: float,
     places: str,
@@ -254,10 +254,10 @@ def _poll_targets(
 
     def record_event(name: str, event: View | SourceState) -> None:
         readings[name].record_event(event)
-        told(name, event)
+        on_view(name, event)
 
     with stop_on_signals(signal.SIGTERM, signal.SIGINT) as (ending, why):
-        running = start_targets(known, record, every, False, record_event, publish)
+        running = start_targets(targets, record, every, False, record_event, publish)
         if tidy is None:
             print_note(ServeOptionText.SERVES.render(places=places))
         else:

@@ -72,7 +72,7 @@ def setup(
     ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Remove the trigger. Needs --gate.")] = False,
     *,
-    given: options.SetupOptions,
+    setup_options: options.SetupOptions,
 ) -> None:
     """Create qmon's schema and roles in a database.
 
@@ -82,15 +82,15 @@ def setup(
     """
     config = options.config_path(context)
     if gate is not None:
-        shown = {"dry_run": given.dry_run or show, "sql": show}
-        _gate(target, config, gate, options.ConfirmationOptions(**asdict(given) | shown), remove=remove)
+        shown = {"dry_run": setup_options.dry_run or show, "sql": show}
+        _gate(target, config, gate, options.ConfirmationOptions(**asdict(setup_options) | shown), remove=remove)
         return
     if remove:
         raise BadInput(SetupText.REMOVE_NEEDS_GATE)
     from qmon.cli.target_session import open_target
     from qmon.operate.install import control_setup as steps
 
-    with open_target(target, config, "setup", read_only=show or given.dry_run) as at:
+    with open_target(target, config, "setup", read_only=show or setup_options.dry_run) as at:
         resolved = _find_queues(at)
         ids = [i for facts in resolved.facts.values() for i in facts.object_ids]
         ids += steps.read_object_ids(at.connection, at.engine, resolved.of_libraries)
@@ -101,7 +101,7 @@ def setup(
             print_note(SetupText.NOTHING_TO_DO)
         elif show:
             print(steps.setup_script(at.engine, planned), end="")
-        elif given.dry_run:
+        elif setup_options.dry_run:
             for step in planned:
                 print_output(SetupText.TO_DO.render(step=_summary_text(step)))
         else:
@@ -115,7 +115,9 @@ def setup(
         print_note(SetupText.FOR_A_ROLE.render(role=name))
 
 
-def _gate(target: str, config: Path | None, queue: str, given: options.ConfirmationOptions, *, remove: bool) -> None:
+def _gate(
+    target: str, config: Path | None, queue: str, confirmation: options.ConfirmationOptions, *, remove: bool
+) -> None:
     from qmon.cli.commands.act.run_action import act_on_queue
     from qmon.model.operation_records import OperationKind
 
@@ -126,7 +128,7 @@ def _gate(target: str, config: Path | None, queue: str, given: options.Confirmat
         queue,
         kind,
         lambda at, layout: at.remove_gate(layout) if remove else at.install_gate(layout),
-        given,
+        confirmation,
     )
 
 

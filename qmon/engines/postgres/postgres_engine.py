@@ -439,25 +439,25 @@ class Postgres:
         return rest | ours
 
 
-def _keyword_values(given: Mapping[str, str], *names: str) -> list[str]:
+def _keyword_values(keywords: Mapping[str, str], *names: str) -> list[str]:
     """Return the values of a keyword with these names, from the file DSN, the DSN and the user, in this order.
 
     The last value takes effect.
     """
-    file = lookup_keyword(given, "FILEDSN")
-    dsn = lookup_keyword(given, "DSN")
+    file = lookup_keyword(keywords, "FILEDSN")
+    dsn = lookup_keyword(keywords, "DSN")
     found: list[str] = []
     if file is not None:
         found += (drivers.read_file_dsn_keyword(file, name) for name in names)
         dsn = dsn or drivers.read_file_dsn_keyword(file, "DSN") or None
     if dsn is not None:
         found += (drivers.read_dsn_keyword(dsn, name) for name in names)
-    return [value for value in (*found, lookup_keyword(given, *names)) if value]
+    return [value for value in (*found, lookup_keyword(keywords, *names)) if value]
 
 
-def _keyword_value(given: Mapping[str, str], *names: str) -> str:
+def _keyword_value(keywords: Mapping[str, str], *names: str) -> str:
     """Return the value that takes effect for a keyword with any of these names, or an empty text."""
-    return (_keyword_values(given, *names) or [""])[-1]
+    return (_keyword_values(keywords, *names) or [""])[-1]
 
 
 def _login_timeout(target: str, stated: str, session: Session) -> str:

@@ -111,12 +111,12 @@ class GroupNames:
         }
 
 
-def row_sql(engine: Engine, given: RowColumn | RowCondition, name: str) -> tuple[str, dict[str, Value]]:
+def row_sql(engine: Engine, part: RowColumn | RowCondition, name: str) -> tuple[str, dict[str, Value]]:
     """Return the SQL text and its values in the order of the question marks. ``name``: prefix of the value names."""
-    writer = _ConditionWriter(engine, given.group, name)
-    if isinstance(given, RowCondition):
-        return writer.condition_text(given.condition, ROW_ALIAS, given.table), writer.values
-    return writer.column_text(given.column, ROW_ALIAS, given.table), writer.values
+    writer = _ConditionWriter(engine, part.group, name)
+    if isinstance(part, RowCondition):
+        return writer.condition_text(part.condition, ROW_ALIAS, part.table), writer.values
+    return writer.column_text(part.column, ROW_ALIAS, part.table), writer.values
 
 
 def written_once(expression: str, build: Callable[[str], str]) -> str:
@@ -243,15 +243,15 @@ class _ConditionWriter:
             return f"({column} IS NULL OR {column} NOT IN ({marks}))"
         return f"{column} = {marks}" if len(condition.values) == 1 else f"{column} IN ({marks})"
 
-    def _exists_text(self, condition: Exists, alias: str, of: str) -> str:
-        """Return the condition on a row of the table ``of``."""
+    def _exists_text(self, condition: Exists, alias: str, outer_table: str) -> str:
+        """Return the condition on a row of the table ``outer_table``."""
         other = alias + _OTHER_SUFFIX
         quote = self._engine.quote
         table, key = quote((self._group.schema, condition.table)), quote((condition.key,))
         more = (
             f" AND {self.condition_text(condition.when, other, condition.table)}" if condition.when is not None else ""
         )
-        both = [f"{other}.{key}", self.column_text(condition.by, alias, of)]
+        both = [f"{other}.{key}", self.column_text(condition.by, alias, outer_table)]
         same = " = ".join(self._engine.text_expression([each]) if condition.as_text else each for each in both)
         same += f" AND {self._same_text(condition.also, other, alias)}" if condition.also else ""
         found = f"EXISTS (SELECT 1 FROM {table} AS {other} WHERE {same}{more})"  # noqa: S608 - quoted

@@ -130,8 +130,8 @@ class _Header:
             self._refuse_twice(column, column in self.columns, number)
             self.columns[column] = number
 
-    def _refuse_twice(self, name: str, known: bool, number: int) -> None:
-        if known:
+    def _refuse_twice(self, name: str, is_declared: bool, number: int) -> None:
+        if is_declared:
             raise QueryFileError(QueryFileText.DECLARED_TWICE.render(path=self.path, line=number, name=name))
 
     def check_purpose(self) -> None:

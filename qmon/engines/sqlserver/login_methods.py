@@ -74,9 +74,9 @@ def takes_password(keywords: Mapping[str, str]) -> bool:
     return (lookup_keyword(keywords, "Trusted_Connection") or "no").lower() not in ("yes", "true", "1")
 
 
-def password_missing_for(keywords: Mapping[str, str], *, given: bool) -> str | None:
-    """Return the user whose password is needed but not ``given``, or ``None`` if no password is missing."""
-    return None if given or not takes_password(keywords) else lookup_keyword(keywords, "UID")
+def password_missing_for(keywords: Mapping[str, str], *, has_password: bool) -> str | None:
+    """Return the user whose password is needed but not ``has_password``, or ``None`` if no password is missing."""
+    return None if has_password or not takes_password(keywords) else lookup_keyword(keywords, "UID")
 
 
 def check_login_method(keywords: Mapping[str, str], driver: str) -> dict[str, str]:

@@ -423,17 +423,17 @@ def _minutes_ahead(zone: Zone, time: str, *, local: bool) -> str:
     return f"CASE {' '.join(cases)} ELSE {first[1]} END" if cases else str(first[1])
 
 
-def find_driver(given: str | None = None) -> str:
+def find_driver(requested: str | None = None) -> str:
     """Return the driver's name or the path of its library.
 
-    If the user has not ``given`` a driver, return the best installed driver. Raises ``MissingDriver`` with the package
-    to install.
+    If ``requested`` is ``None``, returns the best installed driver. Raises ``MissingDriver`` with the package to
+    install.
     """
     from qmon.engines import odbc
 
     installed = odbc.installed_drivers()
-    if given is not None:
-        return (driver_wheel.library_named(given) if given not in installed else None) or given
+    if requested is not None:
+        return (driver_wheel.library_named(requested) if requested not in installed else None) or requested
     microsoft = next((name for name in DRIVER_NAMES[:-1] if name in installed), None)
     found = (
         microsoft

@@ -324,7 +324,7 @@ def _login_error(fault: DriverFault, target: Target, user: str | None) -> QmonEr
 
 def _user_without_credentials(target: Target) -> str | None:
     """Return the user if neither a password nor another login method is given, else ``None``."""
-    return password_missing_for(target.parameters, given=target.password is not None)
+    return password_missing_for(target.parameters, has_password=target.password is not None)
 
 
 def _with_name(problem: QmonError, target: Target) -> QmonError:

@@ -42,11 +42,11 @@ def drop_missing_labels(group: Group, labels: Labels) -> Group:
         return group
     own = group.table.name
 
-    def condition(given: Condition | None, table: str = own) -> Condition | None:
-        return None if given is None else _filter_condition(given, table, labels)
+    def condition(original: Condition | None, table: str = own) -> Condition | None:
+        return None if original is None else _filter_condition(original, table, labels)
 
-    def column(given: ColumnRef | None, table: str = own) -> ColumnRef | None:
-        return None if given is None else _filter_column(given, labels)
+    def column(original: ColumnRef | None, table: str = own) -> ColumnRef | None:
+        return None if original is None else _filter_column(original, labels)
 
     workers = group.workers
     if workers is not None:
@@ -79,43 +79,43 @@ def drop_missing_labels(group: Group, labels: Labels) -> Group:
     )
 
 
-def _filter_condition(given: Condition, table: str, labels: Labels) -> Condition:
-    match given:
+def _filter_condition(original: Condition, table: str, labels: Labels) -> Condition:
+    match original:
         case OneOf(column, values, negated):
             known = None if column.element or column.path or column.changes else labels.get(table_column(column, table))
             kept = values if known is None else tuple(value for value in values if str(value) in known)
             if not kept:
                 return ALWAYS if negated else NEVER
-            return replace(given, column=_filter_column(column, labels), values=kept)
+            return replace(original, column=_filter_column(column, labels), values=kept)
         case IsNull(column) | Contains(column):
-            return replace(given, column=_filter_column(column, labels))
+            return replace(original, column=_filter_column(column, labels))
         case Compared(column, other=other):
             right = _filter_column(other, labels) if isinstance(other, ColumnRef) else other
-            return replace(given, column=_filter_column(column, labels), other=right)
+            return replace(original, column=_filter_column(column, labels), other=right)
         case Timed(column, plus=plus):
             later = _filter_column(plus, labels) if isinstance(plus, ColumnRef) else plus
-            return replace(given, column=_filter_column(column, labels), plus=later)
+            return replace(original, column=_filter_column(column, labels), plus=later)
         case Exists(other_table, by=by, when=when):
             inner = None if when is None else _filter_condition(when, other_table, labels)
-            return replace(given, by=_filter_column(by, labels), when=inner)
+            return replace(original, by=_filter_column(by, labels), when=inner)
         case AllOf(of):
             return AllOf(tuple(_filter_condition(each, table, labels) for each in of))
         case AnyOf(of):
             return AnyOf(tuple(_filter_condition(each, table, labels) for each in of))
-    return given
+    return original
 
 
-def _filter_column(given: ColumnRef, labels: Labels) -> ColumnRef:
-    lookup = given.lookup
+def _filter_column(original: ColumnRef, labels: Labels) -> ColumnRef:
+    lookup = original.lookup
     if lookup is not None and lookup.when is not None:
         lookup = replace(lookup, when=_filter_condition(lookup.when, lookup.table, labels))
-    return replace(given, lookup=lookup, changes=tuple(_filter_change(each, labels) for each in given.changes))
+    return replace(original, lookup=lookup, changes=tuple(_filter_change(each, labels) for each in original.changes))
 
 
-def _filter_change(given: Change, labels: Labels) -> Change:
-    match given:
+def _filter_change(original: Change, labels: Labels) -> Change:
+    match original:
         case LaterOf(others):
             return LaterOf(tuple(_filter_column(each, labels) for each in others))
         case Shift(by) if isinstance(by, ColumnRef):
-            return replace(given, by=_filter_column(by, labels))
-    return given
+            return replace(original, by=_filter_column(by, labels))
+    return original

@@ -308,7 +308,7 @@ def judge_queue(
     unproved |= judged.unproved
     doubt, faults = missing_text(context), {**judged.faults, **(guard.reasons if guard is not None else {})}
     is_troubled = any(each.severity >= Severity.WARNING for each in found.values())
-    unread = _unread_codes(QUEUE_RULES, context, known=not (doubt and is_troubled)).union(_faulty_codes(guard))
+    unread = _unread_codes(QUEUE_RULES, context, can_tell=not (doubt and is_troubled)).union(_faulty_codes(guard))
     lapsed = _lapsed_spans(_without_refuted(QUEUE_RULES, spans, context), unread, now_at)
     found.update(_kept_verdicts(context, lapsed, seen, now_at))
     seen = {**lapsed, **seen}
@@ -442,16 +442,16 @@ def undecided_codes(context: RuleInput, verdicts: Sequence[Verdict], spans: Span
         spans: the spans that ``judge_queue`` returned for these figures.
     """
     known = not (verdicts[0].severity >= Severity.WARNING and missing_text(context))
-    open_codes = _unread_codes(QUEUE_RULES, context, known=known).union(spans.keys() - {HEALTHY, _UNMOVED})
+    open_codes = _unread_codes(QUEUE_RULES, context, can_tell=known).union(spans.keys() - {HEALTHY, _UNMOVED})
     return open_codes.union(context.target.judged.undecided).difference(verdict.code for verdict in verdicts)
 
 
-def _unread_codes(rules: Sequence[Rule], context: RuleInput, *, known: bool = True) -> frozenset[str]:
+def _unread_codes(rules: Sequence[Rule], context: RuleInput, *, can_tell: bool = True) -> frozenset[str]:
     """Return the codes of the verdicts of these rules whose evidence was not read.
 
-    ``known``: true if the figures that the verdicts need are known, or the queue is called ``CANNOT_TELL``.
+    ``can_tell``: true if the figures that the verdicts need are known, or the queue is called ``CANNOT_TELL``.
     """
-    if context.rates_follow or not known:
+    if context.rates_follow or not can_tell:
         return frozenset(rule.code for rule in rules)
     of_target = (each for each in (context.snapshot.failures if context.snapshot else ()) if not each.queue)
     failed = {each.probe for each in (*context.failures, *of_target)}

@@ -277,7 +277,7 @@ def _latch_proof(context: RuleInput) -> str | None:
     return ServerVerdictText.PAGES_WAIT.render(sessions=sessions, busy=waiting.busy, place=place, names=names)
 
 
-def _hot_index_text(context: RuleInput, rates: Sequence[WaitRate], seen: Sequence[LatchSample]) -> str:
+def _hot_index_text(context: RuleInput, rates: Sequence[WaitRate], latches: Sequence[LatchSample]) -> str:
     """Return the queue's index with the most page waits, or an empty text if most page waits are on other tables.
 
     This function is for servers that do not report the page's index, but count page waits per index.
@@ -291,7 +291,7 @@ def _hot_index_text(context: RuleInput, rates: Sequence[WaitRate], seen: Sequenc
     table = _table_text(context, 0)
     place = table if most.role == "table" else ServerVerdictText.INDEX.render(index=most.name, table=table)
     share = min(1.0, (most.latch_waits or 0.0) / every)
-    page = Counter(each.page for each in seen if each.page).most_common(1)
+    page = Counter(each.page for each in latches if each.page).most_common(1)
     hot = ServerVerdictText.MOST_FOR_PAGE.render(page=page[0][0]) if page else ""
     return ServerVerdictText.HOT_PLACE.render(place=place, share=percent(share), page=hot, sequential=_sequential(most))
 
@@ -302,11 +302,11 @@ def _sequential(part: IndexUse | None) -> str:
     return ServerVerdictText.SEQUENTIAL_KEY.render(state="on" if part.sequential else "off")
 
 
-def _hot_page_text(context: RuleInput, seen: Sequence[LatchSample]) -> str:
+def _hot_page_text(context: RuleInput, latches: Sequence[LatchSample]) -> str:
     """Return the index and page if the server reports them, else all indexes, sorted by pages read."""
     table = str(context.layout.table) if context.layout is not None else ""
     parts = context.queue.use.parts if context.queue.use is not None else ()
-    known = Counter((each.index_id, each.page) for each in seen if each.index_id is not None)
+    known = Counter((each.index_id, each.page) for each in latches if each.index_id is not None)
     if known:
         (index, page), _ = known.most_common(1)[0]
         part = next((part for part in parts if part.id == index), None)

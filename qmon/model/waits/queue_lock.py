@@ -207,10 +207,10 @@ def _lock_held(samples: QueueSamples, writers: Sequence[WriterSample], in_transa
     )
 
 
-def _rows_by_session(held: Sequence[HeldSample], writers: Sequence[WriterSample]) -> dict[int, int]:
+def _rows_by_session(held_rows: Sequence[HeldSample], writers: Sequence[WriterSample]) -> dict[int, int]:
     whose = {w.xid: w.session for w in writers}
     found: dict[int, int] = {}
-    for each in held:
+    for each in held_rows:
         if each.running and each.xid in whose:
             found[whose[each.xid]] = found.get(whose[each.xid], 0) + each.rows
     return found

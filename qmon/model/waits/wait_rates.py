@@ -123,8 +123,10 @@ def _is_left_out(total: WaitTotal) -> bool:
     return total.kind == "latch" or is_benign(total.kind, total.event)
 
 
-def _wait_rate(total: WaitTotal, was: WaitTotal | None, waited: float, seconds: float, whole: float) -> WaitRate:
-    share = waited / whole if whole > 0 and not _is_left_out(total) else 0.0
+def _wait_rate(
+    total: WaitTotal, was: WaitTotal | None, waited: float, seconds: float, total_seconds: float
+) -> WaitRate:
+    share = waited / total_seconds if total_seconds > 0 and not _is_left_out(total) else 0.0
     count = None if total.waits is None else total.waits - ((was.waits or 0) if was is not None else 0)
     signal = None
     if total.signal_s is not None and waited > 0:

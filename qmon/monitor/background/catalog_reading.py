@@ -60,9 +60,11 @@ class CatalogReading:
             return True
         return self._clock() - self._read_at >= (self._reread_s if self.rereads_soon else EVERY_S)
 
-    def record_states(self, seen: Mapping[str, Collection[str]]) -> None:
+    def record_states(self, states: Mapping[str, Collection[str]]) -> None:
         """Record the unknown state values that a poll has found, keyed by queue."""
-        added = {queue: frozenset(values) - self._seen_states.get(queue, frozenset()) for queue, values in seen.items()}
+        added = {
+            queue: frozenset(values) - self._seen_states.get(queue, frozenset()) for queue, values in states.items()
+        }
         for queue, values in added.items():
             if values:
                 self._seen_states = {**self._seen_states, queue: self._seen_states.get(queue, frozenset()) | values}

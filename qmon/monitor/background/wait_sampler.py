@@ -155,13 +155,13 @@ class WaitSampler(BackgroundReader):
             self._wake.clear()
         return self._closed
 
-    def _record_waits(self, began: float, seen: list[WaitSample], stands_for: float) -> None:
+    def _record_waits(self, began: float, samples: list[WaitSample], stands_for: float) -> None:
         with self._lock:
             self._failure = None
             self._since_at = began
             self._watched_s += stands_for
             self._samples += 1
-            for wait in seen:
+            for wait in samples:
                 key = ("", "") if not wait.event else (wait.kind, wait.event)
                 self._waited[key] = self._waited.get(key, 0.0) + wait.sessions * stands_for
 

@@ -162,13 +162,13 @@ class _FactCollector:
         column = self.details.column(first)
         return first if column is not None and column.not_null and column.type_name in TIME_TYPES else None
 
-    def _is_same_value(self, value: str | None, wanted: object) -> bool:
+    def _is_same_value(self, value: str | None, other_value: object) -> bool:
         if value is None:
             return False
         if self.column_type(self.state.column if self.state else None) in ("boolean", "bit"):
-            both = {str(value).lower(), str(wanted).lower()}
+            both = {str(value).lower(), str(other_value).lower()}
             return both <= _FALSE or both <= _TRUE
-        return value == str(wanted)
+        return value == str(other_value)
 
     def _holds_only(self, index: Index, state: str) -> bool:
         """Return whether the index holds the rows of this state and no other rows."""

@@ -193,8 +193,8 @@ def _to_zone(meaning: str, local: Callable[[], Zone]) -> Zone:
     return known
 
 
-def _ask_for_zone(column: str, what: str, of_session: str = "") -> str:
-    return ZoneText.ZONE_UNKNOWN.render(column=column, session=of_session, effect=what)
+def _ask_for_zone(column: str, effect: str, of_session: str = "") -> str:
+    return ZoneText.ZONE_UNKNOWN.render(column=column, session=of_session, effect=effect)
 
 
 def _meaning_text(meaning: str) -> str:

@@ -75,16 +75,14 @@ def complete_layout(
 def _spell_columns(layout: Layout, details: TableDetails) -> Layout:
     """Spell every column of the layout as the table does. The names may differ only in case."""
 
-    def existing_column(name: str, what: str) -> str:
+    def existing_column(name: str, key: str) -> str:
         names = [c.column_name for c in details.columns]
         if name in names:
             return name
         if len(near := [known for known in names if known.lower() == name.lower()]) == 1:
             return near[0]
         raise BadInput(
-            CompletionText.NO_COLUMN.render(
-                table=layout.table, column=name, key=what, hint=suggest_nearest(name, names)
-            )
+            CompletionText.NO_COLUMN.render(table=layout.table, column=name, key=key, hint=suggest_nearest(name, names))
         )
 
     changes: dict[str, object] = {}
@@ -118,12 +116,14 @@ def _with_ring(layout: Layout, sequences: SequenceRows) -> Layout:
     if ring is None:
         raise BadInput(CompletionText.NEEDS_SEQUENCES.render(design=layout.design))
 
-    def existing_sequence(wanted: ObjectName, role: str) -> ObjectName:
-        sequence = sequences.find(wanted)
+    def existing_sequence(sequence_name: ObjectName, role: str) -> ObjectName:
+        sequence = sequences.find(sequence_name)
         if sequence is None:
             raise BadInput(
                 CompletionText.NO_SEQUENCE_FOR.render(
-                    sequence=wanted, key=role, hint=suggest_nearest(str(wanted), _sequence_names(sequences))
+                    sequence=sequence_name,
+                    key=role,
+                    hint=suggest_nearest(str(sequence_name), _sequence_names(sequences)),
                 )
             )
         return sequence.name

@@ -96,7 +96,7 @@ class ConfigProposal:
 def propose_config(
     typed: str,
     shown: str,
-    known: TargetConfig | None,
+    existing: TargetConfig | None,
     resolved: Resolved,
     findings: Sequence[Candidate],
     answers: Answers,
@@ -105,10 +105,10 @@ def propose_config(
 
     It contains the known queues, the likely queues and the queues described in ``answers``. Possible queues are
     comments. ``typed``: the target as the user typed it; a password in it is left out. ``shown``: the displayed name of
-    the target. ``known``: the target's existing configuration.
+    the target. ``existing``: the target's existing configuration.
     """
-    name = known.name if known is not None else short_target_name(shown)
-    connect = known.connect if known is not None else without_password(typed)
+    name = existing.name if existing is not None else short_target_name(shown)
+    connect = existing.connect if existing is not None else without_password(typed)
     blocks = [_header_comment(), target_to_toml(name, connect)]
     libraries = {g.group.library for g in resolved.groups} | {layout.library for layout in resolved.layouts}
     kept = [layout for layout in resolved.layouts if not layout.library]
@@ -116,8 +116,8 @@ def propose_config(
         source = ProposedLineText.SOURCE.render(source=layout.source.value)
         blocks.append(_layout_block(name, layout, [source, *resolved.reasons[layout.queue]]))
     blocks += [queue_to_toml(name, {"library": each}) for each in sorted(libraries - {""})]
-    written = {} if known is None else known.written
-    own = [queue.name for queue in (() if known is None else known.queues) if isinstance(queue, Group)]
+    written = {} if existing is None else existing.written
+    own = [queue.name for queue in (() if existing is None else existing.queues) if isinstance(queue, Group)]
     blocks += [queue_to_toml(name, written[group]) for group in own]
     guessed = [finding for finding in findings if is_likely(finding) and finding.layout.table not in answers]
     blocks += [candidate_block(name, finding) for finding in guessed]

@@ -72,9 +72,9 @@ def _missing_indexes(layout: Layout, facts: TableFacts) -> Iterator[tuple[tuple[
 
 
 def _create_statement(
-    layout: Layout, facts: TableFacts, engine: Engine, wanted: tuple[str, StateValue | None, str]
+    layout: Layout, facts: TableFacts, engine: Engine, index: tuple[str, StateValue | None, str]
 ) -> str:
-    column, value, figure = wanted
+    column, value, figure = index
     version = (1 << 16, 0)  # the newest version, because the statement is the same for all versions
     names: dict[str, Name] = {
         "name": f"IX_{layout.table.name[: _LONGEST - 20]}_{figure}",

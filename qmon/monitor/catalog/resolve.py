@@ -178,15 +178,17 @@ def resolve_queues(
     return replace(work.to_resolved(), of_libraries=found.tables, explained=found.explained, seen=before.seen)
 
 
-def _without_children(catalog: Catalog, known: Sequence[Layout], places: Mapping[str, int]) -> Iterator[Layout]:
+def _without_children(
+    catalog: Catalog, watched_layouts: Sequence[Layout], places: Mapping[str, int]
+) -> Iterator[Layout]:
     """Yield the queues watched before, without children of watched tables.
 
     A queue found by shape is left out if its table inherits from another queue, because the other queue includes its
     rows.
     """
-    parents = catalog.read_parents() if any(layout.is_guess for layout in known) else {}
+    parents = catalog.read_parents() if any(layout.is_guess for layout in watched_layouts) else {}
     watched = frozenset(places.values())
-    for layout in known:
+    for layout in watched_layouts:
         place = places.get(layout.queue)
         if not layout.is_guess or place is None or watched.isdisjoint(ancestors(place, parents)):
             yield layout
@@ -284,7 +286,7 @@ class _Resolver:
             if known is not None and known.design == layout.design:
                 layout, reasons = _merge_layouts(layout, known), (ResolveText.FROM_REGISTRY,)
             seen = self._seen.get(layout.queue, frozenset())
-            values = partial(known_values, details, catalog=self.catalog, seen=seen)
+            values = partial(known_values, details, catalog=self.catalog, seen_values=seen)
             layout, why = complete_layout(
                 layout, details, self.sequences, values, self.catalog.engine.types_without_text
             )
@@ -527,10 +529,10 @@ class _RefusedError(BadInput):
         self.failure = failure
 
 
-def _merge_layouts(layout: Layout, known: Layout) -> Layout:
+def _merge_layouts(layout: Layout, registered: Layout) -> Layout:
     """Fill the omitted parts of the user's layout from the registry's."""
     open_ones = {
-        name: getattr(known, name)
+        name: getattr(registered, name)
         for name in Layout.__dataclass_fields__
         if name not in ("queue", "design", "table", "timeout_s", "source", "producers", "consumers")
         and getattr(layout, name) in (None, ())

@@ -144,13 +144,13 @@ def enum_labels(details: TableDetails, column: str) -> tuple[str, ...]:
 
 
 def known_values(
-    details: TableDetails, column: str, catalog: Catalog | None = None, seen: Collection[str] = ()
+    details: TableDetails, column: str, catalog: Catalog | None = None, seen_values: Collection[str] = ()
 ) -> KnownValues:
     """Return the values of a column: the values that a check or its type allows, or else all values found.
 
     The conditions of partial indexes and the statistics may lack a value. With ``catalog``, rows are therefore also
     read. If an index leads with the column, qmon reads one row per value. Otherwise, qmon reads about 4 MB of the
-    table. ``seen``: values that polls have found. The order of the values does not depend on the statistics.
+    table. ``seen_values``: values that polls have found. The order of the values does not depend on the statistics.
     """
     rows = [(row.origin, row.known) for row in details.values if row.column_name == column]
     default = _default_value(next((known for origin, known in rows if origin == "default"), None))
@@ -167,7 +167,7 @@ def known_values(
         ],
         StateValueText.EXISTING_ROWS: [
             *(_read_values(catalog, details, column) if catalog is not None and details.table.readable else ()),
-            *seen,
+            *seen_values,
         ],
     }
     found: set[str] = set()
@@ -199,7 +199,7 @@ def fill_gaps(before: StateColumn, now: StateColumn) -> StateColumn:
 
 
 def state_meanings(
-    column: ColumnRow, known: KnownValues, design: str, *, flag: bool = False
+    column: ColumnRow, state_values: KnownValues, design: str, *, flag: bool = False
 ) -> tuple[StateColumn | None, tuple[str, ...]]:
     """Return the meaning of each value, with the reasons; ``None`` if no value is known to mean ready.
 
@@ -208,26 +208,28 @@ def state_meanings(
     name = column.column_name
     if column.type_name in BOOLEAN_TYPES and column.type_name != "bit":
         return StateColumn(name, "false", done="true"), (StateValueText.TRUE_IF_DONE.render(column=name),)
-    if len(known.values) >= MAX_VALUES:
+    if len(state_values.values) >= MAX_VALUES:
         return None, (StateValueText.TOO_MANY.render(column=name),)
     numbers = column.type_name in WHOLE_TYPES or column.type_name == "bit"
     if column.type_name == "bit":
-        known = replace(known, values=("0", "1"), origin=StateValueText.ITS_TYPE, closed=True)
+        state_values = replace(state_values, values=("0", "1"), origin=StateValueText.ITS_TYPE, closed=True)
     state, reasons = (
-        _meanings_of_numbers(name, known, flag=flag or design == "flag") if numbers else _meanings_of_words(name, known)
+        _meanings_of_numbers(name, state_values, flag=flag or design == "flag")
+        if numbers
+        else _meanings_of_words(name, state_values)
     )
     if state is None:
         return None, reasons
-    rest = [value for value in known.values if value not in map(str, state.values)]
+    rest = [value for value in state_values.values if value not in map(str, state.values)]
     if rest:
         reasons = (*reasons, unexplained_values_text(name, rest))
-    return replace(state, learnt=not known.closed or bool(rest)), reasons
+    return replace(state, learnt=not state_values.closed or bool(rest)), reasons
 
 
-def unexplained_values(known: KnownValues, words: Mapping[str, Sequence[StateValue]]) -> tuple[str, ...]:
+def unexplained_values(state_values: KnownValues, words: Mapping[str, Sequence[StateValue]]) -> tuple[str, ...]:
     """Return the known values that mean none of the states in ``words``."""
     explained = {str(value) for values in words.values() for value in values}
-    return tuple(value for value in known.values if value not in explained)
+    return tuple(value for value in state_values.values if value not in explained)
 
 
 def unexplained_values_text(column: str, values: Sequence[str]) -> str:
@@ -235,18 +237,18 @@ def unexplained_values_text(column: str, values: Sequence[str]) -> str:
     return StateValueText.MEANING_UNKNOWN.render(column=column, values=values_text(values))
 
 
-def words_by_state(known: KnownValues) -> dict[str, tuple[str, ...]]:
+def words_by_state(state_values: KnownValues) -> dict[str, tuple[str, ...]]:
     """Return the values that are known words, by state (see ``state_for_value``).
 
     If several words fit one state, the default is the first, then the most common word. ``consumed`` means in progress
     if there is another word for done messages, and none for messages in progress. Without either, its meaning is known
     only if the column can have no other value.
     """
-    values = set(known.values)
-    if known.default is not None and state_for_value(known.default) == "ready":
-        values.add(known.default)
+    values = set(state_values.values)
+    if state_values.default is not None and state_for_value(state_values.default) == "ready":
+        values.add(state_values.default)
     found: dict[str, tuple[str, ...]] = {}
-    for value in sorted(values, key=lambda value: (value != known.default, state_word_rank(value), value)):
+    for value in sorted(values, key=lambda value: (value != state_values.default, state_word_rank(value), value)):
         if (state := state_for_value(value)) is not None:
             found[state] = (*found.get(state, ()), value)
     unclear = tuple(value for value in found.get("done", ()) if may_mean_in_progress(value))
@@ -255,7 +257,7 @@ def words_by_state(known: KnownValues) -> dict[str, tuple[str, ...]]:
     done = tuple(value for value in found.pop("done") if value not in unclear)
     if done:
         return found | {"in_progress": unclear, "done": done}
-    return found | {"done": unclear} if known.closed else found
+    return found | {"done": unclear} if state_values.closed else found
 
 
 def needs_list_of_states(words: Mapping[str, Sequence[StateValue]]) -> bool:
@@ -268,10 +270,10 @@ def needs_list_of_states(words: Mapping[str, Sequence[StateValue]]) -> bool:
     )
 
 
-def _meanings_of_words(name: str, known: KnownValues) -> tuple[StateColumn | None, tuple[str, ...]]:
-    words = words_by_state(known)
+def _meanings_of_words(name: str, state_values: KnownValues) -> tuple[StateColumn | None, tuple[str, ...]]:
+    words = words_by_state(state_values)
     if "ready" not in words:
-        listed = values_text(known.values)
+        listed = values_text(state_values.values)
         return None, (StateValueText.NO_READY_WORD.render(column=name, values=listed),)
     # A state column has no value for scheduled messages: their due time shows them.
     first = {state: values[0] for state, values in words.items() if state != "scheduled"}
@@ -289,19 +291,23 @@ def _meanings_of_words(name: str, known: KnownValues) -> tuple[StateColumn | Non
         value: state for state, values in words.items() for value in values if value in column.values
     }
     meanings = StateValueText.MEANINGS.render(
-        column=name, meanings=_meanings_text(meant), origin=known.origin or StateValueText.ITS_DEFAULT
+        column=name, meanings=_meanings_text(meant), origin=state_values.origin or StateValueText.ITS_DEFAULT
     )
     return column, (meanings,)
 
 
-def _meanings_of_numbers(name: str, known: KnownValues, *, flag: bool) -> tuple[StateColumn | None, tuple[str, ...]]:
+def _meanings_of_numbers(
+    name: str, state_values: KnownValues, *, flag: bool
+) -> tuple[StateColumn | None, tuple[str, ...]]:
     """Return the usual meaning of numbers: 0 or 1 for ready, then in progress, then done. A flag has 0 and 1.
 
     Only numbers that are known can have a meaning. Without a default, 0 means ready, or 1 if 2 is known as well,
     because 1 alone may have any meaning.
     """
-    default = int(known.default) if known.default is not None and _is_whole(known.default) else None
-    numbers = {int(value) for value in known.values if _is_whole(value)}
+    default = (
+        int(state_values.default) if state_values.default is not None and _is_whole(state_values.default) else None
+    )
+    numbers = {int(value) for value in state_values.values if _is_whole(value)}
     numbers |= set() if default is None else {default}
     ready = default
     if ready is None:
@@ -313,8 +319,8 @@ def _meanings_of_numbers(name: str, known: KnownValues, *, flag: bool) -> tuple[
         usual = {"ready": ready, "in_progress": ready + 1, "done": 2 if ready == 0 else None}
     meant: dict[str, int] = {state: number for state, number in usual.items() if number in numbers}
     source = StateValueText.VALUES.render(values=values_text(sorted(numbers)))
-    source += StateValueText.FROM_ORIGIN.render(origin=known.origin) if known.origin else ""
-    source += StateValueText.NEW_ROWS_GET.render(value=known.default) if known.default is not None else ""
+    source += StateValueText.FROM_ORIGIN.render(origin=state_values.origin) if state_values.origin else ""
+    source += StateValueText.NEW_ROWS_GET.render(value=state_values.default) if state_values.default is not None else ""
     state = StateColumn(name, ready, meant.get("in_progress"), meant.get("done"))
     by_number: dict[StateValue, str] = {number: kind for kind, number in meant.items()}
     return state, (StateValueText.PROBABLY.render(column=name, meanings=_meanings_text(by_number), source=source),)
@@ -326,8 +332,8 @@ def values_text(values: Sequence[StateValue]) -> str:
     return f"{listed}, …" if len(values) > 8 else listed
 
 
-def _meanings_text(meant: Mapping[StateValue, str]) -> str:
-    return ", ".join(f"{value} {state.replace('_', ' ')}" for value, state in meant.items())
+def _meanings_text(meanings: Mapping[StateValue, str]) -> str:
+    return ", ".join(f"{value} {state.replace('_', ' ')}" for value, state in meanings.items())
 
 
 def _default_value(expression: str | None) -> str | None:
@@ -431,7 +437,7 @@ def _has_words_for_states(column: ColumnRow, details: TableDetails) -> bool:
     return {"ready", "in_progress"} <= meant and None not in meant and not is_named_as_kind(column.column_name)
 
 
-def is_not_a_state(column: str, known: KnownValues) -> bool:
+def is_not_a_state(column: str, state_values: KnownValues) -> bool:
     """Return whether a column has too many values for a state. ``us_state`` is only named like a state column."""
     exact = column_for_role("state", [(column, "text")]) is not None or column_for_role("flag", [(column, "int")])
-    return len(known.values) >= (MAX_VALUES if exact else _MANY_VALUES)
+    return len(state_values.values) >= (MAX_VALUES if exact else _MANY_VALUES)

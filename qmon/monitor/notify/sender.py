@@ -252,6 +252,6 @@ class Sender:
         _LOG.log(level, "%s", self._line(text))
         self._report(self._line(text, detail))
 
-    def _line(self, what: str, detail: str = "") -> str:
-        line = DeliveryText.LINE.render(receiver=self.name, what=what)
+    def _line(self, outcome: str, detail: str = "") -> str:
+        line = DeliveryText.LINE.render(receiver=self.name, what=outcome)
         return DeliveryText.WITH_DETAIL.render(line=line, detail=detail) if detail else line

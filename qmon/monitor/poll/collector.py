@@ -325,12 +325,14 @@ class Collector:
             rows = tuple(replace(row, statement=hide_passwords(row.statement)) for row in rows)
         return rows, (self._clock() - began) * 1000
 
-    def _read_new_operations(self, known: PausesKnown | None, results: Results, failures: list[ProbeFailure]) -> None:
+    def _read_new_operations(
+        self, known_pauses: PausesKnown | None, results: Results, failures: list[ProbeFailure]
+    ) -> None:
         """Read the operations in the poll that first finds their table. The first operation creates this table."""
-        if known is not None:
-            if known.operations and not self._operations:
+        if known_pauses is not None:
+            if known_pauses.operations and not self._operations:
                 results.update(self._run_additional([self._statements.statement_for("operated")], failures))
-            self._operations = known.operations
+            self._operations = known_pauses.operations
 
     def count_again(self, queue: str) -> None:
         """Make the next poll count all messages of this queue, including dead and scheduled messages."""

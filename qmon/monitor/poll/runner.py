@@ -149,7 +149,7 @@ class Runner:
 
     def _run_known(
         self,
-        known: list[ProbeStatement],
+        statements: list[ProbeStatement],
         results: Results,
         timed: Collection[ProbeKey],
         clock: ProbeStatement | None,
@@ -160,15 +160,17 @@ class Runner:
         already left out, a statement of the target waits for the lock, and the batch runs without these statements.
         Isolating all statements instead would take several polls, in which few queues are read.
         """
-        if not known or self._try_batch(known, results, timed, clock, known=True):
+        if not statements or self._try_batch(statements, results, timed, clock, worked_before=True):
             return []
         if not isinstance(self._batch_problem, LockTimeout):
-            return known
-        free = self._leave_out_locked(known)
-        if not free or (len(free) < len(known) and self._try_batch(free, results, timed, clock, known=True)):
+            return statements
+        free = self._leave_out_locked(statements)
+        if not free or (
+            len(free) < len(statements) and self._try_batch(free, results, timed, clock, worked_before=True)
+        ):
             return []
         target, queues = ([each for each in free if bool(each.queue) is own] for own in (False, True))
-        return target if queues and self._try_batch(queues, results, timed, clock, known=True) else free
+        return target if queues and self._try_batch(queues, results, timed, clock, worked_before=True) else free
 
     def _leave_out_locked(self, statements: Sequence[ProbeStatement]) -> list[ProbeStatement]:
         """Record a failure of all statements of queues with locked tables. Return the other statements.
@@ -262,19 +264,22 @@ class Runner:
         timed: Collection[ProbeKey],
         clock: ProbeStatement | None,
         *,
-        known: bool = False,
+        worked_before: bool = False,
     ) -> bool:
-        """Run the statements in one round trip; return false if one fails. ``known``: all have worked before."""
+        """Run the statements in one round trip; return false if one fails.
+
+        ``worked_before``: all have worked before.
+        """
         self.trips += 1
-        listed = known and self._by_text
+        listed = worked_before and self._by_text
         last = clock if clock in statements else None
         every = self._all_listed(statements, last) if listed else statements
         sent = _with_stamps(every, clock, {each.key for each in every} if listed else timed)
         asked = _run_flags(sent, {each.key for each in statements}, timed)
         bounds = [(each or clock or statements[0]).bound for each in sent]
-        self._in_flight.record_sent(() if known else [each.key for each in statements])
+        self._in_flight.record_sent(() if worked_before else [each.key for each in statements])
         try:
-            sets = self._connection.fetch_list(bounds, asked) if known else self._connection.fetch_batch(bounds)
+            sets = self._connection.fetch_list(bounds, asked) if worked_before else self._connection.fetch_batch(bounds)
         except ConnectionLost:
             self._in_flight.record_loss()
             raise

@@ -41,17 +41,17 @@ class PageOwners:
         self._asked[self._hot] = now
         return statements.optional_statements_for(_PROBE, {"file_id": int(place[1]), "page_id": int(place[2])})
 
-    def name(self, seen: Sequence[LatchSample] | None, results: Results) -> tuple[LatchSample, ...] | None:
+    def name(self, latches: Sequence[LatchSample] | None, results: Results) -> tuple[LatchSample, ...] | None:
         """Return the sessions with the table and index of their page, if known.
 
-        Also chooses the page to read next: the page for which most of the other sessions wait. ``seen``: the sessions
-        that wait for pages; ``None`` if unknown.
+        Also chooses the page to read next: the page for which most of the other sessions wait. ``latches``: the
+        sessions that wait for pages; ``None`` if unknown.
         """
         found: Sequence[PageOwnerSample] = results.get(("", _PROBE), ())
         self._owners |= {each.page: each for each in found}
-        unnamed = Counter(each.page for each in seen or () if each.table_id is None and each.page not in self._asked)
+        unnamed = Counter(each.page for each in latches or () if each.table_id is None and each.page not in self._asked)
         self._hot = next((page for page, _ in unnamed.most_common() if _PAGE.fullmatch(page)), "")
-        return None if seen is None else tuple(self._with_owner(each) for each in seen)
+        return None if latches is None else tuple(self._with_owner(each) for each in latches)
 
     def _with_owner(self, each: LatchSample) -> LatchSample:
         owner = self._owners.get(each.page)

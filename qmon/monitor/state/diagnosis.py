@@ -171,14 +171,14 @@ def failing_probes(samples: QueueSamples, snapshot: Snapshot) -> tuple[str, ...]
     return tuple(each.probe for each in snapshot.failures if each.queue in ("", samples.layout.queue))
 
 
-def _without_evidence(old: Collection[str], known: QueueEvidence) -> QueueEvidence:
+def _without_evidence(old: Collection[str], evidence: QueueEvidence) -> QueueEvidence:
     """Remove the evidence of probes that have failed for too long."""
     lost = {
         name: getattr(NO_QUEUE_EVIDENCE, name)
         for name, probes in EVIDENCE_PROBES.items()
         if any(is_probe_of(probe, probes) for probe in old)
     }
-    return replace(known, **lost) if lost else known
+    return replace(evidence, **lost) if lost else evidence
 
 
 class ClientsTrack:

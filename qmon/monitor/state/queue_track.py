@@ -353,7 +353,7 @@ class QueueTrack:
         ready: Figure,
         held: HeldRows | None,
         target: TargetEvidence,
-        known: QueueEvidence,
+        evidence: QueueEvidence,
         use: QueueUse | None,
         behind_s: float,
         guard: DefectGuard,
@@ -413,7 +413,7 @@ class QueueTrack:
         still = Reason.COUNTERS_STAND_STILL
         no_push = still if self._standing.pushes else None
         push = rate(rates.pushed if rates else None, no_push)
-        moved_s = None if known.motion is None else known.motion.moved_s
+        moved_s = None if evidence.motion is None else evidence.motion.moved_s
         unclear = self._flows.why_unclear(at)
         no_pop = unclear or (still if self._standing.pops else self._flows.why_no_pop(at, moved_s))
         no_pop_lately = unclear or (
@@ -428,7 +428,7 @@ class QueueTrack:
         more = {name: make_figure(name, make, samples, at) for name, make in sample_figures.FROM_SAMPLES.items()}
         more |= {name: current_figure(name, figure) for name, figure in sample_figures.size_figures(use, at).items()}
         more |= sample_figures.client_figures(
-            known,
+            evidence,
             Reason.STANDBY_SESSIONS
             if samples.elsewhere
             else Reason.LIBRARY_WORKERS
@@ -438,7 +438,7 @@ class QueueTrack:
         failures = tuple(f for f in snapshot.failures if f.queue == samples.layout.queue)
         pauses, recent = pauses_for(samples.layout, snapshot.pauses), self._window.rates_over(_SMOOTH_S)
         completes = rate(recent.completed if recent else None, no_completion).evidence.value
-        evidence = {
+        by_name = {
             name: figure.evidence
             for name, figure in (
                 ("ready", ready),
@@ -452,21 +452,23 @@ class QueueTrack:
                 ("blocked_oldest", more["blocked_oldest"]),
             )
         }
-        known = self._with_trends(at, samples, known, use, evidence, completes, more["scheduled"], target.rollbacks)
+        evidence = self._with_trends(
+            at, samples, evidence, use, by_name, completes, more["scheduled"], target.rollbacks
+        )
         rule_input = RuleInput(
-            ready=evidence["ready"],
-            in_progress=evidence["in_progress"],
-            stuck=evidence["stuck"],
-            oldest=evidence["oldest"],
-            push_rate=evidence["push_rate"],
-            pop_rate=evidence["pop_rate"],
-            fill=evidence["fill"],
-            blocked=evidence["blocked"],
-            blocked_oldest=evidence["blocked_oldest"],
+            ready=by_name["ready"],
+            in_progress=by_name["in_progress"],
+            stuck=by_name["stuck"],
+            oldest=by_name["oldest"],
+            push_rate=by_name["push_rate"],
+            pop_rate=by_name["pop_rate"],
+            fill=by_name["fill"],
+            blocked=by_name["blocked"],
+            blocked_oldest=by_name["blocked_oldest"],
             timeout_s=samples.layout.timeout_s,
             failures=failures,
             recent_pop_rate=rate(recent.popped if recent else None, no_pop_lately).evidence,
-            queue=known,
+            queue=evidence,
             completes=completes,
             target=target,
             net_rate=None if uncounted else rate(rates.net if rates else None, None).evidence.value,
@@ -482,10 +484,8 @@ class QueueTrack:
             rates_follow=any(each.value is None and each.reason in RATES_FOLLOW for each in (push, pop)),
         )
         verdicts, past, undecided = self._judge_rules(rule_input, at, guard)
-        self._record_point(
-            at, evidence["ready"], evidence["in_progress"], evidence["oldest"], recent if plotted else None
-        )
-        orphans = known.ring_loss.orphans if known.ring_loss is not None else 0
+        self._record_point(at, by_name["ready"], by_name["in_progress"], by_name["oldest"], recent if plotted else None)
+        orphans = evidence.ring_loss.orphans if evidence.ring_loss is not None else 0
         seen = (
             held.rows
             if held is not None and samples.held_at is None
@@ -494,7 +494,7 @@ class QueueTrack:
             else 0
         )
         ledger = self._ledger.record_poll(samples, ready, seen, more["gap"], orphans, unbroken=unbroken)
-        stuck, ownerless = sample_figures.stuck_and_ownerless(samples.layout, stuck, in_progress, known.owners)
+        stuck, ownerless = sample_figures.stuck_and_ownerless(samples.layout, stuck, in_progress, evidence.owners)
         return QueueView(
             layout=samples.layout,
             ready=ready,
@@ -511,7 +511,7 @@ class QueueTrack:
             history=self._points.series(),
             messages=samples.messages,
             page=samples.page,
-            consumers_seen=None if samples.layout.part is not None else known.consumers,
+            consumers_seen=None if samples.layout.part is not None else evidence.consumers,
             workers=samples.worker_list,
             failures=failures,
             window_s=rates.seconds if rates else None,
@@ -547,22 +547,22 @@ class QueueTrack:
         )
 
     def _judge_rules(
-        self, given: RuleInput, at: float, guard: DefectGuard | None = None
+        self, rule_input: RuleInput, at: float, guard: DefectGuard | None = None
     ) -> tuple[tuple[Verdict, ...], tuple[PastVerdict, ...], frozenset[str]]:
         """Return the verdicts that hold, the verdicts that are over, and the codes of undecided verdicts."""
-        verdicts, self._spans = judge_queue(given, at, self._spans, guard)
-        undecided = undecided_codes(given, verdicts, self._spans)
+        verdicts, self._spans = judge_queue(rule_input, at, self._spans, guard)
+        undecided = undecided_codes(rule_input, verdicts, self._spans)
         return verdicts, self._verdict_log.record_verdicts(verdicts, at, undecided), undecided
 
-    def _make_forecast(self, given: RuleInput, verdicts: Sequence[Verdict], *, plotted: bool) -> Forecast:
+    def _make_forecast(self, rule_input: RuleInput, verdicts: Sequence[Verdict], *, plotted: bool) -> Forecast:
         """Return the forecast. It suggests more consumers only if all are busy and messages do not take longer now."""
-        if given.ready.at_least:
+        if rule_input.ready.at_least:
             return Forecast(Trend.UNKNOWN)
-        ready = given.ready.value if plotted else None
-        consumers, known = given.queue.consumers, given.queue
-        helps = not given.pauses and known.slower is None and verdicts[0].severity < Severity.CRITICAL
+        ready = rule_input.ready.value if plotted else None
+        consumers, known = rule_input.queue.consumers, rule_input.queue
+        helps = not rule_input.pauses and known.slower is None and verdicts[0].severity < Severity.CRITICAL
         busy = consumers is not None and (
-            not consumers.waiting or (given.in_progress.value or 0.0) >= consumers.connected
+            not consumers.waiting or (rule_input.in_progress.value or 0.0) >= consumers.connected
         )
         connected = consumers.connected if consumers is not None and helps and busy else None
         found = forecast_drain(ready, self._window.ticks, connected)
@@ -574,7 +574,7 @@ class QueueTrack:
         self,
         at: float,
         samples: QueueSamples,
-        known: QueueEvidence,
+        evidence: QueueEvidence,
         use: QueueUse | None,
         figures: Mapping[str, Figure],
         completes: float | None,
@@ -582,10 +582,10 @@ class QueueTrack:
         rollbacks: float | None,
     ) -> QueueEvidence:
         """Return the evidence about the queue with its use and the trends of the last hour."""
-        flow, rise, slower = self._flow_now, known.rise, known.slower
+        flow, rise, slower = self._flow_now, evidence.rise, evidence.slower
         ready, in_progress = figures["ready"], figures["in_progress"]
         if ready.value is not None and not ready.at_least:
-            active = count_active(in_progress, figures["stuck"], known.owners)
+            active = count_active(in_progress, figures["stuck"], evidence.owners)
             rise, slower = self._trend.record_poll(
                 at,
                 ready.value,
@@ -596,7 +596,7 @@ class QueueTrack:
                 ids=sample_figures.messages_in_progress(samples),
             )
         return replace(
-            known,
+            evidence,
             use=use,
             silence=self._silence.record_poll(at, flow.pushed if flow else None),
             failed_pushes=self._pushes.record_poll(at, self._prev, samples, flow, rollbacks),

@@ -166,12 +166,12 @@ def _stuck_in_group(samples: QueueSamples, progress: ProgressSample) -> Figure:
     return Figure(float(progress.stuck), at_least=untimed, reason=samples.unknown["stuck"] if untimed else "")
 
 
-def _untimed_reason(samples: QueueSamples, seen: ProgressSample | TableCount) -> str:
+def _untimed_reason(samples: QueueSamples, counts: ProgressSample | TableCount) -> str:
     """Return why rows in progress without a start time may be stuck; empty if all have a start time."""
-    untimed = (seen.in_progress or 0) - (seen.timed or 0)
-    if untimed <= 0 or seen.timed is None or samples.layout.started_at is None:
+    untimed = (counts.in_progress or 0) - (counts.timed or 0)
+    if untimed <= 0 or counts.timed is None or samples.layout.started_at is None:
         return ""
-    return Reason.UNTIMED.render(untimed=untimed, count=seen.in_progress, column=samples.layout.started_at)
+    return Reason.UNTIMED.render(untimed=untimed, count=counts.in_progress, column=samples.layout.started_at)
 
 
 def stuck_and_ownerless(
@@ -473,12 +473,12 @@ def pop_figure(samples: QueueSamples, rate: Figure) -> Figure:
     return replace(rate, at_least=True, reason=Reason.RETRIES_UNSEEN)
 
 
-def client_figures(known: QueueEvidence, why: str) -> dict[str, Figure]:
+def client_figures(evidence: QueueEvidence, why: str) -> dict[str, Figure]:
     """Return the connected producers and consumers by their names in ``QueueView``. ``why``: the reason if unknown."""
-    consumers = known.consumers
+    consumers = evidence.consumers
     unseen = Figure.unknown(why)
     return {
-        "producers": _connected_figure(known.producers, unseen),
+        "producers": _connected_figure(evidence.producers, unseen),
         "consumers": _connected_figure(consumers, unseen),
         "consumers_waiting": unseen
         if consumers is None or consumers.waiting is None
@@ -486,12 +486,12 @@ def client_figures(known: QueueEvidence, why: str) -> dict[str, Figure]:
     }
 
 
-def _connected_figure(seen: ClientsSeen | None, unseen: Figure) -> Figure:
-    if seen is None:
+def _connected_figure(clients: ClientsSeen | None, unseen: Figure) -> Figure:
+    if clients is None:
         return unseen
-    if not seen.connected and not seen.is_complete:
+    if not clients.connected and not clients.is_complete:
         return Figure.unknown(Reason.CLIENTS_UNSEEN)
-    return Figure.exact(float(seen.connected)) if seen.whole else Figure(float(seen.connected), at_least=True)
+    return Figure.exact(float(clients.connected)) if clients.whole else Figure(float(clients.connected), at_least=True)
 
 
 def whole_number(text: str | None) -> int | None:

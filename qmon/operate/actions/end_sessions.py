@@ -283,13 +283,13 @@ def _end_and_wait(
         operation.add_note(_describe_remaining(left, planned.way))
 
 
-def _describe_remaining(left: SessionSample, way: EndMethod) -> str:
-    name = EndSessionsText.NAME.render(session=left.session)
-    if left.state == "rolling back":
-        return EndSessionsText.ROLLING_BACK.render(name=name, percent=left.rolled_back or 0)
+def _describe_remaining(session: SessionSample, way: EndMethod) -> str:
+    name = EndSessionsText.NAME.render(session=session.session)
+    if session.state == "rolling back":
+        return EndSessionsText.ROLLING_BACK.render(name=name, percent=session.rolled_back or 0)
     if way is EndMethod.CANCEL:
-        return EndSessionsText.CANCELLED.render(name=name, state=left.state)
-    return EndSessionsText.STILL_EXISTS.render(name=name, state=left.state, locks=left.locks)
+        return EndSessionsText.CANCELLED.render(name=name, state=session.state)
+    return EndSessionsText.STILL_EXISTS.render(name=name, state=session.state, locks=session.locks)
 
 
 def _progress_of(operation: RunningOperation, total: int, note: str = "") -> Progress:

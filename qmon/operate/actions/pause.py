@@ -253,13 +253,13 @@ def _recorded_pause(sql: Sql, layout: Layout, side: Side) -> PauseSample | None:
     return next((each for each in pause_switch.read_pauses(sql) if each.about == about and each.side == side), None)
 
 
-def _describe_active_pause(held: SwitchState | None, recorded: PauseSample | None, side: Side) -> tuple[str, ...]:
-    if held is None or not held.is_paused or held.until_ms is None:
+def _describe_active_pause(switch: SwitchState | None, recorded: PauseSample | None, side: Side) -> tuple[str, ...]:
+    if switch is None or not switch.is_paused or switch.until_ms is None:
         return ()
     who = (
         _describe_author(recorded)
         if recorded is not None
-        else PauseText.UNRECORDED.render(until=date_and_time(held.until_ms / 1000), side=side)
+        else PauseText.UNRECORDED.render(until=date_and_time(switch.until_ms / 1000), side=side)
     )
     return (PauseText.ALREADY_PAUSED.render(side=side, who=who),)
 

@@ -152,7 +152,7 @@ def plan_table_requeue(
     kind: OperationKind,
     title: Text,
     choice: Choice,
-    wanted: Criteria,
+    criteria: Criteria,
     extra_writes: Sequence[RequeueWrite] = (),
 ) -> PlannedRequeue | str:
     """Select and freeze the messages to make ready, or return why this is impossible.
@@ -165,8 +165,8 @@ def plan_table_requeue(
         structure = read_structure(sql, layout.table, state.column)
         if (never := why_update_unreliable(context, structure)) is not None:
             return never
-        requeue = TableRequeue(layout, state, structure, wanted, place, extra_writes)
-        query = MessageQuery(sql, layout, structure, choice, wanted)
+        requeue = TableRequeue(layout, state, structure, criteria, place, extra_writes)
+        query = MessageQuery(sql, layout, structure, choice, criteria)
         if (never := query.why_not_decidable(requeue.kept_columns)) is not None:
             return never
         chosen = query.select_messages()

@@ -333,12 +333,12 @@ def _plan(
     )
 
 
-def _numbers_text(what: str, faults: list[RingFault]) -> str:
+def _numbers_text(title: str, faults: list[RingFault]) -> str:
     if not faults:
-        return RepairText.NO_NUMBERS.render(what=what)
+        return RepairText.NO_NUMBERS.render(what=title)
     numbers = ", ".join(f"{each.number:,}" for each in faults[:_SHOWN])
     more = RepairText.MORE.render(count=len(faults) - _SHOWN) if len(faults) > _SHOWN else ""
-    return RepairText.NUMBERS.render(what=what, numbers=numbers, more=more)
+    return RepairText.NUMBERS.render(what=title, numbers=numbers, more=more)
 
 
 def _first_rows(reading: SlotReading, show: ShowPayload) -> tuple[PlanRow, ...]:

@@ -373,7 +373,7 @@ def _basic_plan(context: OperatorContext, done: OperationRow, refused: str | Non
 
 
 def _full_plan(
-    context: OperatorContext, sql: Sql, plan: Plan, undo: _TableUndo, rows: RowSet, left: tuple[LeftOut, ...]
+    context: OperatorContext, sql: Sql, plan: Plan, undo: _TableUndo, rows: RowSet, left_out: tuple[LeftOut, ...]
 ) -> Plan:
     done = undo.done
     before = _STATE_BEFORE.get(done.kind, UndoText.OLD_STATE)
@@ -386,7 +386,7 @@ def _full_plan(
         ),
         sql=tuple(sql.statement(name, undo.names).text for name in undo.statement_words),
         first=_first_rows(context, sql, undo, rows),
-        left_out=left,
+        left_out=left_out,
         batch=LARGEST_BATCH,
         consequences=(restored,),
         risks=undo.describe_lost(),

@@ -242,9 +242,9 @@ def id_columns_for(called: Sequence[str], id: str | None, ids: Sequence[str]) ->
     raise BadInput(ChoiceText.ID_FORM.render(form="/".join(called)))
 
 
-def id_names(named: Sequence[str]) -> dict[str, Name]:
+def id_names(ids: Sequence[str]) -> dict[str, Name]:
     """Return the names for ``:ids`` in the statements that choose rows."""
-    return {"named": named or None, "first": named[0] if named else None, "last": named[-1] if named else None}
+    return {"named": ids or None, "first": ids[0] if ids else None, "last": ids[-1] if ids else None}
 
 
 def read_owner_facts(sql: Sql) -> OwnerFacts:
@@ -293,17 +293,17 @@ class MessageQuery:
             self._check_ids_unique()
         return self._select()
 
-    def why_not_decidable(self, kept: Sequence[str]) -> str | None:
+    def why_not_decidable(self, needed_columns: Sequence[str]) -> str | None:
         """Return why a needed column cannot be used, or ``None`` if all can be used.
 
-        ``kept``: needed columns, in addition to the columns that decide which rows are chosen. A column cannot be used
-        if, for example, the server shows a masked time as a date in 1900.
+        ``needed_columns``: needed columns, in addition to the columns that decide which rows are chosen. A column
+        cannot be used if, for example, the server shows a masked time as a date in 1900.
         """
         layout, choice = self.layout, self.choice
         owner = None if layout.owner is None else layout.owner.column
         error = None if choice.error is None else layout.error
         payload = None if choice.payload is None else layout.payload
-        decisive = (*kept, self.criteria.age_column, owner, layout.attempts)
+        decisive = (*needed_columns, self.criteria.age_column, owner, layout.attempts)
         if layout.data_table is None:
             return why_not_keepable(self.sql, layout.table, decisive, (error, payload))
         why = why_not_keepable(self.sql, layout.table, decisive, (error,))

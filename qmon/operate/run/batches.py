@@ -184,8 +184,8 @@ class Batches:
             if last == 0:
                 break
 
-    def _move_in_batches(self, rest: Iterator[Mark], move: MoveBatch, locked: list[Mark], *, again: bool) -> None:
-        while not self._cancelled and (some := list(islice(rest, self._pace.size))):
+    def _move_in_batches(self, remaining: Iterator[Mark], move: MoveBatch, locked: list[Mark], *, again: bool) -> None:
+        while not self._cancelled and (some := list(islice(remaining, self._pace.size))):
             if self._watch is not None and (why := self._watch.why_stop()) is not None:
                 self._operation.add_note(why)
                 self._cancel_operation()

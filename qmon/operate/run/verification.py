@@ -117,14 +117,14 @@ class TriggerWatch:
         fire_deferred_triggers(self._sql)
         return self._read_counts() - self._before
 
-    def _check_counts(self, now: RowCounts, meant: RowCounts, inserts: TriggerText) -> None:
+    def _check_counts(self, now: RowCounts, expected: RowCounts, inserts: TriggerText) -> None:
         if not self._watches:
             return
         if self._uncounted:
             raise RowRefused(TriggerText.UNCOUNTED.render(triggers=self._triggers))
-        if now == meant:
+        if now == expected:
             return
-        what = inserts if now.inserted > meant.inserted else TriggerText.CHANGED_OTHERS
+        what = inserts if now.inserted > expected.inserted else TriggerText.CHANGED_OTHERS
         raise RowRefused(what.render(triggers=self._triggers))
 
 

@@ -106,13 +106,13 @@ def _read_frames(content: bytes) -> Iterator[tuple[bytes, str]]:
         at = following if following >= 0 else len(data)
 
 
-def _parse_session(line: bytes, known: RecordedSession) -> RecordedSession:
+def _parse_session(line: bytes, previous: RecordedSession) -> RecordedSession:
     try:
         session = parse_bounded_json(line)["session"]
-        environment = str(session.get("environment") or "") or known.environment
-        return RecordedSession(str(session["target"]), str(session.get("zone") or known.zone), environment)
+        environment = str(session.get("environment") or "") or previous.environment
+        return RecordedSession(str(session["target"]), str(session.get("zone") or previous.zone), environment)
     except (Damaged, KeyError, TypeError, AttributeError):
-        return known
+        return previous
 
 
 def target_from_path(path: str) -> str:

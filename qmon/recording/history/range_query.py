@@ -147,7 +147,7 @@ class RangeReader:
         yield _past_range(queue, whole, known, 1.0)
 
     def _merge_sealed(
-        self, path: Path, queue: str, whole: CollectedRange, stopped: Callable[[], bool]
+        self, path: Path, queue: str, collected: CollectedRange, stopped: Callable[[], bool]
     ) -> Iterator[float]:
         """Merge a sealed segment, from the cache if possible."""
         key = (path, queue)
@@ -166,7 +166,7 @@ class RangeReader:
             while len(self._cache) > _CACHED_SEGMENTS:
                 self._cache.popitem(last=False)
         self._cache.move_to_end(key)
-        whole.merge_range(found)
+        collected.merge_range(found)
 
 
 def gather_segment(
@@ -224,19 +224,19 @@ def _record_figures(at: float, poll: Figures, queue: str, collected: CollectedRa
     runs.record_verdict(at, column("verdict") or "", column("severity") or 0, column("proof") or "", column("since_at"))
 
 
-def _past_range(queue: str, whole: CollectedRange, known: CollectedRange | None, read: float) -> PastRange:
-    """Return the range that was read so far. ``known``: data in memory, for steps without recorded data."""
-    bins = whole.bins
+def _past_range(queue: str, collected: CollectedRange, in_memory: CollectedRange | None, read: float) -> PastRange:
+    """Return the range that was read so far. ``in_memory``: data in memory, for steps without recorded data."""
+    bins = collected.bins
     until_at = bins.start_at + bins.step_s * bins.count
     steps = {name: bins.steps(figure) for figure, name in enumerate(FIGURES)}
     words = CollectedRange(bins)
-    words.merge_events(whole)
-    if known is not None:
-        words.merge_events(known)
+    words.merge_events(collected)
+    if in_memory is not None:
+        words.merge_events(in_memory)
         for figure, (name, read_steps) in enumerate(steps.items()):
             steps[name] = tuple(
                 theirs if theirs is not None else ours
-                for theirs, ours in zip(read_steps, known.bins.steps(figure), strict=True)
+                for theirs, ours in zip(read_steps, in_memory.bins.steps(figure), strict=True)
             )
     done = sorted(words.operations.values(), key=lambda each: each.at)
     return PastRange(

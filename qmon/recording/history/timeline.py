@@ -109,9 +109,9 @@ class VerdictChanges:
         return tuple(self._holding)
 
 
-def _verdict_event(at: float, queue: str, verdict: Verdict, what: str) -> TimelineEvent:
+def _verdict_event(at: float, queue: str, verdict: Verdict, change: str) -> TimelineEvent:
     return TimelineEvent(
-        at, EventKind.VERDICT, what, queue, _code_text(verdict.code), verdict.proof, verdict.severity, verdict.cause
+        at, EventKind.VERDICT, change, queue, _code_text(verdict.code), verdict.proof, verdict.severity, verdict.cause
     )
 
 

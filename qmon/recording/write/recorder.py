@@ -285,9 +285,9 @@ class Recorder:
         self._verdicts = verdicts
 
     def _verdicts_line(
-        self, queue: str, holds: tuple[Verdict, ...], kept: tuple[str, ...] = (), *, repeated: bool = False
+        self, queue: str, holds: tuple[Verdict, ...], kept_codes: tuple[str, ...] = (), *, repeated: bool = False
     ) -> VerdictsLine:
-        return VerdictsLine(queue, holds, repeated, kept, self._ahead_s)
+        return VerdictsLine(queue, holds, repeated, kept_codes, self._ahead_s)
 
 
 def _verdicts_to_record(queue: QueueView, sampled_at: float) -> _QueueVerdicts:

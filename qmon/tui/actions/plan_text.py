@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from qmon.model import formatting
-from qmon.model.operation_records import OperationKind, OperationResult, Plan, PlanRow, Undo
+from qmon.model.operation_records import OperationKind, OperationResult, Plan, PlanRow
+from qmon.operate.plan import plan_description
 from qmon.texts import Text
 from qmon.tui import figures
 from qmon.tui.sanitize import clean
@@ -16,19 +17,12 @@ from qmon.tui.widgets import grid_table
 from qmon.tui.widgets.grid_table import table_lines
 
 
-class PlanText(Text):
-    """The texts of a plan."""
+class PlanDialogText(Text):
+    """The texts of a plan that only the dialog shows."""
 
     PLANNED_AGO = "{age} ago"
     MORE_ROWS = "… and {count:,} more"
     IN_BATCHES = "{count} in batches of {batch:,}"
-    UNDER_A_SECOND = "less than a second"
-    ABOUT = "about {duration}"
-    NO_UNDO = "cannot be undone"
-    NO_UNDO_BECAUSE = "cannot be undone: {notes}"
-    UNDO = "can be undone{until}"
-    PARTLY_UNDO = "can be partly undone{until}: {notes}"
-    UNTIL = " until {time}"
 
 
 # The labels of the button.
@@ -70,14 +64,14 @@ def plan_lines(plan: Plan, cells: int, *, sql: bool, planned_s: float = 0.0) -> 
     """
     lines = entry_lines("which", plan.predicate, cells)
     lines += (
-        entry_lines("planned", PlanText.PLANNED_AGO.render(age=formatting.duration(planned_s)), cells, "muted")
+        entry_lines("planned", PlanDialogText.PLANNED_AGO.render(age=formatting.duration(planned_s)), cells, "muted")
         if planned_s >= _OLD_S
         else []
     )
     lines += left_out_lines(plan, cells) or entry_lines("left out", "nothing", cells, "muted")
     lines += entry_lines("effort", effort_text(plan), cells)
-    words, tone = undo_text(plan.undo)
-    lines += entry_lines("undo", words, cells, tone)
+    undo = plan_description.undo_text(plan.undo, figures.moment_text)
+    lines += entry_lines("undo", undo, cells, "text" if plan.undo.possible else "accent")
     for name, notes, color in (("risk", plan.risks, "accent"), ("note", plan.consequences, "text")):
         for index, line in enumerate(notes):
             lines += entry_lines(name if index == 0 else "", f"▲ {line}" if name == "risk" else line, cells, color)
@@ -86,7 +80,7 @@ def plan_lines(plan: Plan, cells: int, *, sql: bool, planned_s: float = 0.0) -> 
         shown = tuple(_ERROR if failed and each.key == "owner" else each for each in COLUMNS)
         lines += [(), *table_lines(shown, [_row(row, planned_s, failed=failed) for row in plan.first], cells)]
         if plan.count > len(plan.first):
-            lines.append(((f" {PlanText.MORE_ROWS.render(count=plan.count - len(plan.first))}", "muted"),))
+            lines.append(((f" {PlanDialogText.MORE_ROWS.render(count=plan.count - len(plan.first))}", "muted"),))
     if plan.sql and sql:
         lines += [(), *sql_lines(plan.sql, cells)]
     return lines
@@ -99,32 +93,17 @@ def left_out_lines(plan: Plan, cells: int) -> list[Line]:
 
 def effort_text(plan: Plan) -> str:
     """Return ``1,204 messages in batches of 500, about 2 s``."""
-    parts = [f"{plan.count:,} {plan.unit if plan.count != 1 else plan.unit.removesuffix('s')}"]
+    parts = [plan_description.count_text(plan)]
     if plan.batch is not None and plan.count > plan.batch:
-        parts[0] = PlanText.IN_BATCHES.render(count=parts[0], batch=plan.batch)
+        parts[0] = PlanDialogText.IN_BATCHES.render(count=parts[0], batch=plan.batch)
     if plan.seconds is not None:
-        parts.append(
-            PlanText.ABOUT.render(duration=formatting.duration(plan.seconds))
-            if plan.seconds >= 1
-            else PlanText.UNDER_A_SECOND
-        )
+        parts.append(plan_description.duration_text(plan.seconds))
     return ", ".join(parts)
 
 
 def can_undo(plan: Plan | None, result: OperationResult) -> bool:
     """Return True if the operation can be undone now."""
     return plan is not None and plan.undo.possible and bool(result.operation) and result.done > 0
-
-
-def undo_text(undo: Undo) -> tuple[str, str]:
-    """Return a text with its tone: whether the operation can be undone, and for which messages it cannot."""
-    notes = "; ".join(undo.notes)
-    if not undo.possible:
-        return (PlanText.NO_UNDO_BECAUSE.render(notes=notes) if notes else PlanText.NO_UNDO, "accent")
-    until = PlanText.UNTIL.render(time=figures.moment_text(undo.until)) if undo.until is not None else ""
-    if notes:
-        return (PlanText.PARTLY_UNDO.render(until=until, notes=notes), "text")
-    return (PlanText.UNDO.render(until=until), "text")
 
 
 def sql_lines(statements: Iterable[str], cells: int) -> list[Line]:

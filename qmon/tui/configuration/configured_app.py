@@ -56,7 +56,7 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         """Apply a changed file first, and search once for tables that may be queues."""
         self._reload_config()
         if not self._has_searched:
-            self._search_queues(asked=False)
+            self._search_queues(by_user=False)
         super().show_view(view)
 
     def tick(self) -> None:
@@ -67,21 +67,21 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
 
     def propose_queues(self, queue: QueueView | None = None) -> None:
         self._proposed_table = None if queue is None else queue.layout.table
-        self._search_queues(asked=True)
+        self._search_queues(by_user=True)
 
-    def _search_queues(self, *, asked: bool) -> None:
-        """Search for queues on a thread, then post ``QueuesFound``. ``asked``: the user requested the search."""
+    def _search_queues(self, *, by_user: bool) -> None:
+        """Search for queues on a thread, then post ``QueuesFound``. ``by_user``: the user requested the search."""
         if self._is_searching:
             return
         self._is_searching = self._has_searched = True
-        if asked:
+        if by_user:
             self.notify_briefly(ConfigurationText.SEARCHING)
 
         def run() -> None:
             try:
-                message = QueuesFound(self._followed.find_queues(), asked=asked)
+                message = QueuesFound(self._followed.find_queues(), by_user=by_user)
             except Exception as problem:
-                message = QueuesFound((), describe_problem(problem), asked=asked)
+                message = QueuesFound((), describe_problem(problem), by_user=by_user)
             self.post_message(message)
 
         start_daemon(run, "qmon-discovery")
@@ -170,13 +170,20 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         elif rules:
             self.use_alerting(Alerting({self.current.name: rules}, bell=bell))
 
-    def _configure_target(self, known: TargetConfig) -> None:
+    def _configure_target(self, known_target: TargetConfig) -> None:
         """Apply the target's badges, and whether changes are allowed."""
-        read_only = self._read_only or known.read_only
-        self.shown = replace(self.shown, environment=known.environment, prod=known.prod, read_only=read_only)
+        read_only = self._read_only or known_target.read_only
+        self.shown = replace(
+            self.shown, environment=known_target.environment, prod=known_target.prod, read_only=read_only
+        )
         if self.runner is None:
             return
         context = self.runner.context
-        target = replace(context.target, environment=known.environment, prod=known.prod, read_only=known.read_only)
+        target = replace(
+            context.target,
+            environment=known_target.environment,
+            prod=known_target.prod,
+            read_only=known_target.read_only,
+        )
         why = context.read_only if self._read_only else read_only_reason(target)
         self.runner.context = replace(context, target=target, read_only=why)

@@ -178,10 +178,10 @@ def detail_lines(
     return [*lines, ()]
 
 
-def _timed_text(what: str, seconds: float | None) -> str:
+def _timed_text(text: str, seconds: float | None) -> str:
     if seconds is None:
-        return what
-    return ConsumerText.FOR_TIME.render(what=what, duration=formatting.duration(seconds))
+        return text
+    return ConsumerText.FOR_TIME.render(what=text, duration=formatting.duration(seconds))
 
 
 def _wait_lines(consumer: ListedConsumer, view: View | None, cells: int) -> list[Line]:

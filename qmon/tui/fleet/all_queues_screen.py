@@ -93,11 +93,11 @@ class AllQueuesScreen(QueueListScreen, FleetScreen):
         self.grid.show(arranged, sorted_by=self.sorted_by, empty=empty)
         self._draw_why(now)
 
-    def _sort_queues(self, kept: list[QueueView], of: dict[int, WatchedTarget]) -> list[QueueView]:
+    def _sort_queues(self, queues: list[QueueView], target_by_queue: dict[int, WatchedTarget]) -> list[QueueView]:
         by, descending = self.sorted_by
         if by == "target":
-            return sorted(kept, key=lambda queue: of[id(queue)].name.casefold(), reverse=descending)
-        return overview.sort_queues(kept, by, descending)
+            return sorted(queues, key=lambda queue: target_by_queue[id(queue)].name.casefold(), reverse=descending)
+        return overview.sort_queues(queues, by, descending)
 
     def _member_rows(self, member: WatchedTarget, now: float) -> dict[str, GridRow]:
         """Return the rows, keyed by queue name. Rows of a lost target are grey."""

@@ -148,9 +148,9 @@ def newest_step(past: PastRange, figure: str) -> int:
     return next((each for each in range(len(steps) - 1, -1, -1) if steps[each] is not None), len(steps) - 1)
 
 
-def bands_for(past: PastRange, figure: str, known: KnownPast, target: str) -> list[Band | None]:
+def bands_for(past: PastRange, figure: str, known_past: KnownPast, target: str) -> list[Band | None]:
     """Return the usual band of each step; ``None`` if the band is unknown."""
-    of = known.baselines
+    of = known_past.baselines
     return [of.band_at(target, past.queue, figure, step_middle(past, each)) for each in range(len(past.steps[figure]))]
 
 
@@ -193,7 +193,7 @@ def usual_line(
     past: PastRange,
     figure: str,
     bands: Sequence[Band | None],
-    known: KnownPast,
+    known_past: KnownPast,
     target: str,
     at: float | None,
     zone: tzinfo,
@@ -217,9 +217,9 @@ def usual_line(
         (f" {HistoryPanelText.AT.render(time=clock_text(at, zone))}   ", "muted"),
     )
     if not any(bands):
-        reason = clean(_no_band_reason(known, target, past.queue, figure))
+        reason = clean(_no_band_reason(known_past, target, past.queue, figure))
         return cut_line((*lead, (HistoryPanelText.NO_USUAL_RANGE.render(reason=reason), "muted")), cells)
-    band = known.baselines.band_at(target, past.queue, figure, at)
+    band = known_past.baselines.band_at(target, past.queue, figure, at)
     if band is None:
         words = HistoryPanelText.TOO_FEW_WEEKS_OF_HOUR.render(weeks=MIN_WEEKS)
         return cut_line((*lead, ("▒ ", "band"), (words, "muted")), cells)
@@ -232,10 +232,10 @@ def usual_line(
     return cut_line((*lead, *out, ("▒ ", "band"), (words, "muted")), cells)
 
 
-def _no_band_reason(known: KnownPast, target: str, queue: str, figure: str) -> str:
-    hours = known.baselines.hours
-    if known.problem:
-        return known.problem
+def _no_band_reason(known_past: KnownPast, target: str, queue: str, figure: str) -> str:
+    hours = known_past.baselines.hours
+    if known_past.problem:
+        return known_past.problem
     if not hours:
         return HistoryPanelText.NO_BASELINES
     if figure not in BANDED_FIGURES:

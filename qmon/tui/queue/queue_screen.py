@@ -423,7 +423,7 @@ class MarkedMessages:
             self._ids[id] = page
 
     def keep_order(
-        self, queue: str, kept: list[MessageSample], read: Sequence[MessageSample] | None, page: int
+        self, queue: str, messages: list[MessageSample], read: Sequence[MessageSample] | None, page: int
     ) -> list[MessageSample]:
         """Return the page in the order that it had when a message was last marked, with new messages last.
 
@@ -432,13 +432,13 @@ class MarkedMessages:
         ``read``: all messages of the page; ``None`` if it was not read yet.
         """
         if queue != self._queue or not self._ids:
-            return kept
+            return messages
         if read is not None:
             there = {message.id for message in read}
             left = {id: place for id, place in self._ids.items() if place != page or id in there}
             self.gone_count += len(self._ids) - len(left)
             self._ids = left
-        return sorted(kept, key=lambda message: self._order.get(message.id, len(self._order)))
+        return sorted(messages, key=lambda message: self._order.get(message.id, len(self._order)))
 
     def clear(self) -> None:
         """Remove all marks."""

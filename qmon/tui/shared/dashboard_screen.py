@@ -217,9 +217,9 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         at = names.index(current) if current in names else 0
         return names[(at + by) % len(names)] if names else None
 
-    def no_match_text(self, what: str) -> str:
-        """Return the text of a table in which no row matches the filter. ``what``: the thing that a row shows."""
-        return ScreenText.NO_MATCH.render(what=what, filter=clean(self.filter_text))
+    def no_match_text(self, rows: str) -> str:
+        """Return the text of a table in which no row matches the filter. ``rows``: the thing that a row shows."""
+        return ScreenText.NO_MATCH.render(what=rows, filter=clean(self.filter_text))
 
     def read_scope(self) -> ReadScope:
         """Return the focus of the polls while this screen is shown."""

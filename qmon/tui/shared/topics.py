@@ -65,10 +65,13 @@ def figure_topics(field: str) -> list[TopicGroup]:
     return [] if figure is None else _with_title(figure.words, [Topic(figure.about, _manual_paragraph(figure.words))])
 
 
-def wait_topics(name: str, what: str, kind: str, event: str) -> list[TopicGroup]:
-    """Return the meaning of a wait for queues, with cause and fix. ``what``: the thing that the sessions wait for."""
+def wait_topics(name: str, waits_for: str, kind: str, event: str) -> list[TopicGroup]:
+    """Return the meaning of a wait for queues, with cause and fix.
+
+    ``waits_for``: the thing that the sessions wait for.
+    """
     known = wait_meaning(kind, event)
-    topics = [Topic(what)]
+    topics = [Topic(waits_for)]
     if known is not None:
         topics += [Topic(word, said) for word, said in (("cause", known.cause), ("fix", known.fix)) if said]
     return _with_title(clean(name), topics)

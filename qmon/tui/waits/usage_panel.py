@@ -143,7 +143,7 @@ def _fragmentation_lines(use: QueueUse) -> list[Line]:
     return [((f" {each}", "muted"),) for each in told]
 
 
-def _index_line(part: IndexUse, name: int, kept: list[tuple[str, _Getter, Callable[[float], str]]]) -> Line:
+def _index_line(part: IndexUse, name: int, columns: list[tuple[str, _Getter, Callable[[float], str]]]) -> Line:
     table = part.role == "table"
     spans: list[Span] = [
         (f" {pad(shorten(clean(part.name), name), name)}", "strong" if table else "text"),
@@ -151,7 +151,7 @@ def _index_line(part: IndexUse, name: int, kept: list[tuple[str, _Getter, Callab
         _number_cell(part.bytes, formatting.size),
         _number_cell(None if part.growth is None else part.growth * 60, _growth_text),
     ]
-    return (*spans, *(_number_cell(of(part), write) for _, of, write in kept))
+    return (*spans, *(_number_cell(of(part), write) for _, of, write in columns))
 
 
 def _growth_text(per_minute: float) -> str:

@@ -221,7 +221,7 @@ def requeue(
     which: MessageSelection,
     texts: ContentSelection,
     pace: RedriveOptions,
-    given: options.ConfirmationOptions,
+    confirmation: options.ConfirmationOptions,
 ) -> None:
     """Make stuck messages ready again, or retry dead messages.
 
@@ -236,12 +236,22 @@ def requeue(
     if which.state is StateChoice.DEAD:
         limits = pace.to_limits()
         act_on_queue(
-            target, config, queue, OperationKind.REDRIVE, lambda at, layout: at.redrive(layout, choice, limits), given
+            target,
+            config,
+            queue,
+            OperationKind.REDRIVE,
+            lambda at, layout: at.redrive(layout, choice, limits),
+            confirmation,
         )
         return
     pace.refuse_limits()
     act_on_queue(
-        target, config, queue, OperationKind.REQUEUE, lambda operator, layout: operator.requeue(layout, choice), given
+        target,
+        config,
+        queue,
+        OperationKind.REQUEUE,
+        lambda operator, layout: operator.requeue(layout, choice),
+        confirmation,
     )
 
 
@@ -252,7 +262,7 @@ def purge(
     *,
     which: MessageSelection,
     texts: ContentSelection,
-    given: options.ConfirmationOptions,
+    confirmation: options.ConfirmationOptions,
 ) -> None:
     """Move messages to the trash, by default dead messages.
 
@@ -264,7 +274,12 @@ def purge(
     config = options.config_path(context)
     choice = which.to_choice(texts)
     act_on_queue(
-        target, config, queue, OperationKind.PURGE, lambda operator, layout: operator.purge(layout, choice), given
+        target,
+        config,
+        queue,
+        OperationKind.PURGE,
+        lambda operator, layout: operator.purge(layout, choice),
+        confirmation,
     )
 
 
@@ -275,7 +290,7 @@ def pause(
     side: WhichSide = Side.PRODUCERS,
     length: Annotated[float, options.duration_option("--for", help="Length of the pause.", default="15m")] = 900.0,
     *,
-    given: options.ConfirmationOptions,
+    confirmation: options.ConfirmationOptions,
 ) -> None:
     """Pause the producers or consumers of a queue for some time.
 
@@ -291,7 +306,7 @@ def pause(
         queue,
         OperationKind.PAUSE,
         lambda operator, layout: operator.pause(layout, side, for_s=length),
-        given,
+        confirmation,
     )
 
 
@@ -301,7 +316,7 @@ def resume(
     queue: Queue = None,
     side: WhichSide = Side.PRODUCERS,
     *,
-    given: options.ConfirmationOptions,
+    confirmation: options.ConfirmationOptions,
 ) -> None:
     """End a pause now."""
     from qmon.cli.commands.act.run_action import act_on_queue
@@ -314,7 +329,7 @@ def resume(
         queue,
         OperationKind.RESUME,
         lambda operator, layout: operator.resume(layout, Side(side.value)),
-        given,
+        confirmation,
     )
 
 
@@ -323,14 +338,16 @@ def repair(
     target: options.Target,
     queue: Queue = None,
     *,
-    given: options.ConfirmationOptions,
+    confirmation: options.ConfirmationOptions,
 ) -> None:
     """Repair a ring queue: fill holes and requeue orphaned messages."""
     from qmon.cli.commands.act.run_action import act_on_queue
     from qmon.model.operation_records import OperationKind
 
     config = options.config_path(context)
-    act_on_queue(target, config, queue, OperationKind.REPAIR, lambda operator, layout: operator.repair(layout), given)
+    act_on_queue(
+        target, config, queue, OperationKind.REPAIR, lambda operator, layout: operator.repair(layout), confirmation
+    )
 
 
 def undo(
@@ -342,7 +359,7 @@ def undo(
     ids: Ids = None,
     limit: Max = None,
     *,
-    given: options.ConfirmationOptions,
+    confirmation: options.ConfirmationOptions,
 ) -> None:
     """Undo an operation. With --ids, undo a part of the operation."""
     from qmon.cli.commands.act.run_action import run_action
@@ -352,7 +369,7 @@ def undo(
     config = options.config_path(context)
     choice = Choice(parse_ids(ids), limit=limit)
     with open_for_action(target, config, "undo") as at:
-        run_action(lambda: at.create_operator().undo(operation, choice), at.connections, given)
+        run_action(lambda: at.create_operator().undo(operation, choice), at.connections, confirmation)
 
 
 def end_session(
@@ -368,7 +385,7 @@ def end_session(
         ),
     ],
     *,
-    given: options.ConfirmationOptions,
+    confirmation: options.ConfirmationOptions,
 ) -> None:
     """End a session that blocks a queue.
 
@@ -379,4 +396,4 @@ def end_session(
 
     config = options.config_path(context)
     with open_for_action(target, config, "end-session") as at:
-        run_action(lambda: at.create_operator().end_session(session, None), at.connections, given)
+        run_action(lambda: at.create_operator().end_session(session, None), at.connections, confirmation)

@@ -159,7 +159,7 @@ def empty(
     ] = None,
     older_than: act.OlderThan = None,
     *,
-    given: options.ConfirmationOptions,
+    confirmation: options.ConfirmationOptions,
 ) -> None:
     """Delete purged messages permanently.
 
@@ -172,4 +172,4 @@ def empty(
     with open_for_action(target, config, "trash") as at:
         usual = at.connected.config.settings.trash_days * _DAY_S
         older_s = usual if older_than is None else older_than
-        run_action(lambda: at.create_operator().empty_trash(queue, older_s), at.connections, given)
+        run_action(lambda: at.create_operator().empty_trash(queue, older_s), at.connections, confirmation)

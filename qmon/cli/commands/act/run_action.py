@@ -18,13 +18,14 @@ from qmon.cli.output import Meter, clean_text, print_note, print_output
 from qmon.cli.output import print_report as write
 from qmon.errors import BadInput
 from qmon.model.formatting import duration
+from qmon.operate.plan import plan_description
 from qmon.texts import Text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from qmon.model.layout.layout import Layout
-    from qmon.model.operation_records import OperationKind, OperationResult, Plan, PlanRow, Progress, Undo
+    from qmon.model.operation_records import OperationKind, OperationResult, Plan, PlanRow, Progress
     from qmon.operate.context import Permission
     from qmon.operate.operator import Operator
     from qmon.operate.operator_context import Connections
@@ -47,8 +48,6 @@ class RunText(Text):
     STOPPING = "stopping after the current batch; press Ctrl-C again to cancel that batch and exit"
     INTERRUPTED = "interrupted after {done:,}, which stay done; run the command again to finish"
     BATCHES = "batches of {size:,}"
-    ABOUT = "about {duration}"
-    NO_TIME = "less than a second"
     ONE_STEP = "one step"
     ATTEMPTS = "attempts {count}"
     ERROR = "error: {error}"
@@ -56,16 +55,6 @@ class RunText(Text):
     COUNTS = "done {done:,}, skipped {skipped:,}, changed {changed:,}"
     REFUSED_COUNT = ", refused {count:,}"
     OPERATION = "; operation {operation}"
-
-
-class PlanUndoText(Text):
-    """Whether an action can be undone."""
-
-    IMPOSSIBLE = "cannot be undone"
-    IMPOSSIBLE_BECAUSE = "cannot be undone: {notes}"
-    POSSIBLE = "can be undone{until}"
-    PARTLY = "can be partly undone{until}: {notes}"
-    UNTIL = " until {time}"
 
 
 T = TypeVar("T")
@@ -88,7 +77,7 @@ def act_on_queue(
     queue: str | None,
     kind: OperationKind,
     prepare: Callable[[Operator, Layout], PreparedAction],
-    given: ConfirmationOptions,
+    confirmation: ConfirmationOptions,
 ) -> None:
     """Run an action on one queue of a target. Without a name, the target must have exactly one queue."""
     from qmon.cli.target_session import connect_for_action, resolve_target
@@ -102,10 +91,12 @@ def act_on_queue(
         raise
     with connect_for_action(chosen, kind.value) as at:
         layout = at.queue_layout(queue)
-        run_action(lambda: prepare(at.create_operator(), layout), at.connections, given)
+        run_action(lambda: prepare(at.create_operator(), layout), at.connections, confirmation)
 
 
-def run_action(prepare: Callable[[], PreparedAction], connections: Connections, given: ConfirmationOptions) -> None:
+def run_action(
+    prepare: Callable[[], PreparedAction], connections: Connections, confirmation: ConfirmationOptions
+) -> None:
     """Plan, show, confirm, apply and report. Raises ``typer.Exit`` if the exit code is not 0.
 
     Raises ``BadInput``, with nothing changed, if the plan is refused or not confirmed. Also raises server errors.
@@ -115,21 +106,21 @@ def run_action(prepare: Callable[[], PreparedAction], connections: Connections, 
     prepared = run_attended(prepare, connections)
     plan = prepared.plan
     if plan.has_nothing_to_do or plan.refused is None:
-        _print_plan(plan, given)
+        _print_plan(plan, confirmation)
     if plan.has_nothing_to_do:
-        _print_result(plan, None, 0.0, given)
+        _print_result(plan, None, 0.0, confirmation)
         return
     if plan.refused is not None:
-        _print_result(plan, None, 0.0, given)
+        _print_result(plan, None, 0.0, confirmation)
         left = f" (left out: {_left_out_text(plan)})" if plan.left_out else ""
         raise BadInput(RunText.REFUSED.render(target=plan.target, queue=plan.queue, reason=plan.refused, left_out=left))
-    if given.dry_run:
-        _print_result(plan, None, 0.0, given)
+    if confirmation.dry_run:
+        _print_result(plan, None, 0.0, confirmation)
         return
-    permission = _ask_permission(plan, given, typed=plan.consent is Consent.TYPED)
+    permission = _ask_permission(plan, confirmation, typed=plan.consent is Consent.TYPED)
     began = time.monotonic()
     result, interrupted = _apply_plan(prepared, permission, connections)
-    _print_result(plan, result, time.monotonic() - began, given)
+    _print_result(plan, result, time.monotonic() - began, confirmation)
     code = INTERRUPTED if interrupted and result.state is OperationState.UNKNOWN else exit_code(result)
     if code:
         raise typer.Exit(code)
@@ -189,24 +180,24 @@ def run_attended(call: Callable[[], T], connections: Connections, stop: Callable
     raise raised[0]
 
 
-def _print_plan(plan: Plan, given: ConfirmationOptions) -> None:
+def _print_plan(plan: Plan, confirmation: ConfirmationOptions) -> None:
     """Print the plan on standard output.
 
     With JSON or CSV, print the plan on standard error, but only if confirmation is needed.
     """
-    if given.output == "table":
-        for line in plan_text(plan, sql=given.sql):
+    if confirmation.output == "table":
+        for line in plan_text(plan, sql=confirmation.sql):
             print_output(line)
-    elif not given.yes and not given.dry_run:
-        for line in plan_text(plan, sql=given.sql):
+    elif not confirmation.yes and not confirmation.dry_run:
+        for line in plan_text(plan, sql=confirmation.sql):
             print_note(line)
 
 
-def _print_result(plan: Plan, result: OperationResult | None, took_s: float, given: ConfirmationOptions) -> None:
-    if given.output != "table":
+def _print_result(plan: Plan, result: OperationResult | None, took_s: float, confirmation: ConfirmationOptions) -> None:
+    if confirmation.output != "table":
         from qmon.cli.reports.target_reports import ActionReport
 
-        write(given.output, {"schema": 1, "plan": plan, "result": result}, ActionReport)
+        write(confirmation.output, {"schema": 1, "plan": plan, "result": result}, ActionReport)
     elif result is not None:
         for line in result_text(result, took_s):
             print_output(line)
@@ -214,27 +205,27 @@ def _print_result(plan: Plan, result: OperationResult | None, took_s: float, giv
         print_output(RunText.DRY_RUN)
 
 
-def _ask_permission(plan: Plan, given: ConfirmationOptions, *, typed: bool) -> Permission:
+def _ask_permission(plan: Plan, confirmation: ConfirmationOptions, *, typed: bool) -> Permission:
     """Return the permission for the plan. Prompt for confirmations that are missing from the options."""
     from qmon.operate.context import Permission
 
-    if not given.yes and not sys.stdin.isatty():
+    if not confirmation.yes and not sys.stdin.isatty():
         more = RunText.WITH_CONFIRM if typed else RunText.WITH_REASON if plan.needs_reason else ""
         raise BadInput(RunText.NO_TERMINAL.render(options=more))
-    name, reason = given.confirm, given.reason
-    if typed and given.yes and (name is None or not reason.strip()):
+    name, reason = confirmation.confirm, confirmation.reason
+    if typed and confirmation.yes and (name is None or not reason.strip()):
         raise BadInput(RunText.YES_NOT_ENOUGH.render(queue=plan.queue))
-    if typed and not given.yes:
+    if typed and not confirmation.yes:
         name = typer.prompt(
             RunText.TYPE_NAME.render(queue=clean_text(plan.queue)), default="", show_default=False, err=True
         )
-    if not given.yes and not reason and plan.needs_reason:
+    if not confirmation.yes and not reason and plan.needs_reason:
         reason = typer.prompt("reason", default="", show_default=False, err=True)
     if name is not None and name not in (plan.queue, clean_text(plan.queue)):
         raise BadInput(RunText.WRONG_NAME.render(queue=plan.queue))
     if (
         not typed
-        and not given.yes
+        and not confirmation.yes
         and not typer.confirm(f"{clean_text(plan.title).rstrip('?')}?", default=False, err=True)
     ):
         raise BadInput(RunText.NOT_CONFIRMED)
@@ -299,10 +290,10 @@ def plan_text(plan: Plan, *, sql: bool = False) -> Iterator[str]:
     yield clean_text(plan.title)
     yield from _entry_lines("target", plan.target)
     yield from _entry_lines("which", plan.predicate)
-    yield from _entry_lines("count", f"{plan.count:,} {plan.unit if plan.count != 1 else plan.unit.removesuffix('s')}")
+    yield from _entry_lines("count", plan_description.count_text(plan))
     yield from _entry_lines("left out", _left_out_text(plan) or "nothing")
     yield from _entry_lines("effort", _effort_text(plan))
-    yield from _entry_lines("undo", undo_text(plan.undo))
+    yield from _entry_lines("undo", plan_description.undo_text(plan.undo, local_moment))
     for name, lines in (("risk", plan.risks), ("note", plan.consequences)):
         for index, line in enumerate(lines):
             yield from _entry_lines(name if not index else "", line)
@@ -327,19 +318,8 @@ def _entry_lines(name: str, content: str) -> Iterator[str]:
 
 def _effort_text(plan: Plan) -> str:
     batches = RunText.BATCHES.render(size=plan.batch) if plan.batch is not None and plan.batch < plan.count else ""
-    time = ""
-    if plan.seconds is not None:
-        time = RunText.ABOUT.render(duration=duration(plan.seconds)) if plan.seconds >= 1 else RunText.NO_TIME.render()
+    time = "" if plan.seconds is None else plan_description.duration_text(plan.seconds)
     return ", ".join(part for part in (batches, time) if part) or RunText.ONE_STEP.render()
-
-
-def undo_text(undo: Undo) -> str:
-    """Describe whether a plan can be undone, fully or partly, and what an undo would not restore."""
-    notes = "; ".join(undo.notes)
-    if not undo.possible:
-        return PlanUndoText.IMPOSSIBLE_BECAUSE.render(notes=notes) if notes else PlanUndoText.IMPOSSIBLE.render()
-    until = PlanUndoText.UNTIL.render(time=local_moment(undo.until)) if undo.until is not None else ""
-    return PlanUndoText.PARTLY.render(until=until, notes=notes) if notes else PlanUndoText.POSSIBLE.render(until=until)
 
 
 def local_moment(at: float) -> str:

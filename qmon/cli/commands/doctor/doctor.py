@@ -141,15 +141,15 @@ def _effect_text(setting: Setting) -> str:
     return NOT_REPORTED if setting.value is None else setting.harm
 
 
-def _print_examination(seen: Examination) -> None:
+def _print_examination(examination: Examination) -> None:
     from qmon.monitor.probe_checks import CONNECTION_USES
 
-    at, found, allowed, had = seen.connected, seen.checks, seen.rights, seen.connections
+    at, found, allowed, had = examination.connected, examination.checks, examination.rights, examination.connections
     print_output(
         ExaminationText.CONNECTED.render(
             target=clean_text(at.target.name),
             engine=at.engine.name,
-            version=seen.version,
+            version=examination.version,
             session=at.connection.session_id,
         )
     )
@@ -162,21 +162,23 @@ def _print_examination(seen: Examination) -> None:
     print_table(("QUEUE", "PROBE", "TIME", "RESULT"), rows, wrap=3)
     print_output("")
     print_table(("RIGHT", "HELD", "GIVES"), [(r.name, "yes" if r.held else "no", r.gives) for r in allowed], wrap=2)
-    if seen.settings:
+    if examination.settings:
         print_output("")
         known = [
             (s.display_name, UNKNOWN if s.value is None else clean_text(s.value), _effect_text(s))
-            for s in seen.settings
+            for s in examination.settings
         ]
         print_table(("SETTING", "VALUE", "EFFECT ON QUEUES"), known, wrap=2)
     if had is not None and had < len(CONNECTION_USES):
         uses = "; ".join(CONNECTION_USES[had:])
         print_output(ExaminationText.FEW_CONNECTIONS.render(count=had, most=len(CONNECTION_USES), uses=uses))
-    if seen.pollers is None:
+    if examination.pollers is None:
         print_output(ExaminationText.POLLERS_UNSEEN)
-    elif seen.pollers > 1:
-        part = at.target.budget.share_among(seen.pollers).label
-        print_output(ExaminationText.POLLERS.render(count=seen.pollers, budget=at.target.budget.label, share=part))
+    elif examination.pollers > 1:
+        part = at.target.budget.share_among(examination.pollers).label
+        print_output(
+            ExaminationText.POLLERS.render(count=examination.pollers, budget=at.target.budget.label, share=part)
+        )
     missing = (r.grant for r in allowed if not r.held)
     for grant in dict.fromkeys([*(c.grant for c in found if c.grant), *missing]):
         print_output(ExaminationText.GRANT.render(grant=clean_text(grant)))

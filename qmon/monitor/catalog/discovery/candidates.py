@@ -173,11 +173,11 @@ def discover_queues(
     catalog: Catalog,
     tables: Sequence[TableRow] | None = None,
     sequences: SequenceRows | None = None,
-    seen: Mapping[str, Collection[str]] = MappingProxyType({}),
+    seen_states: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> list[Candidate]:
     """Return the tables that look like queues, the most certain first.
 
-    ``seen``: state values that polls have found, by queue.
+    ``seen_states``: state values that polls have found, by queue.
     The function reads the catalog. From tables, it reads only the values of a state column (if an index exists or the
     table is small) and the last slot of a ring. Raises the errors of ``Connection.fetch``.
     """
@@ -189,7 +189,7 @@ def discover_queues(
     chosen = {t.table_id for t in near}
     near += [t for t in _second_halves(tables, near, columns) if t.table_id not in chosen]
     catalog.prefetch_masks(near)
-    work = _Candidates(catalog, sequences, catalog.read_details(near), seen)
+    work = _Candidates(catalog, sequences, catalog.read_details(near), seen_states)
     found = _without_relatives(
         [*_ring_candidates(work), *_split_candidates(work), *_single_candidates(work)], catalog, tables
     )
@@ -461,7 +461,7 @@ def _listed_candidate(
     layout: Layout,
     shape: Shape,
     state: tuple[ColumnRow, bool] | None,
-    known: KnownValues,
+    state_values: KnownValues,
     design: str,
 ) -> Candidate | None:
     """Return the finding for a table whose states need a list of conditions, or ``None`` if a layout describes it.
@@ -491,7 +491,7 @@ def _listed_candidate(
         return _written_candidate(layout, shape, means, _with_times(entry, times), missing)
     if layout.state is None:
         return None
-    words = _words_of_layout(layout, state, known)
+    words = _words_of_layout(layout, state, state_values)
     never = None if times else _meaning_of_never(work, details, layout, words)
     other_queues = _find_other_queues(work, details, layout)
     if not (times or never or other_queues or needs_list_of_states(words)):
@@ -499,7 +499,7 @@ def _listed_candidate(
     entry, means = states_by_values(details, layout, words, never=never, other_queues=other_queues)
     found = _written_candidate(layout, shape, means, _with_times(entry, times))
     found = replace(found, other_queues=other_queues)
-    rest = unexplained_values(known, words)
+    rest = unexplained_values(state_values, words)
     return replace(found, how=(unexplained_values_text(layout.state.column, rest),)) if rest else found
 
 
@@ -530,13 +530,13 @@ def _find_other_queues(work: _Candidates, details: TableDetails, layout: Layout)
 
 
 def _words_of_layout(
-    layout: Layout, state: tuple[ColumnRow, bool] | None, known: KnownValues
+    layout: Layout, state: tuple[ColumnRow, bool] | None, state_values: KnownValues
 ) -> dict[str, tuple[StateValue, ...]]:
     """Return the values of each state: all known words of a column of words, or the numbers in the layout."""
     column = layout.state
     assert column is not None  # noqa: S101 - the caller has checked it
     if state is not None and state[0].type_name in TEXT_TYPES:
-        return dict(words_by_state(known))
+        return dict(words_by_state(state_values))
     single = {kind: getattr(column, kind) for kind in ("ready", "in_progress", "blocked", "dead")}
     found: dict[str, tuple[StateValue, ...]] = {kind: (value,) for kind, value in single.items() if value is not None}
     return found | ({"done": column.all_done} if column.all_done else {})

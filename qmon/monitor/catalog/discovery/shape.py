@@ -92,12 +92,15 @@ def may_be_queue(name: str, columns: Sequence[ColumnRow], activity: Activity | N
 
 
 def score_shape(
-    details: TableDetails, state: tuple[ColumnRow, bool] | None, known: KnownValues, sequence: ObjectName | None = None
+    details: TableDetails,
+    state: tuple[ColumnRow, bool] | None,
+    state_values: KnownValues,
+    sequence: ObjectName | None = None,
 ) -> Shape:
     """Score one table.
 
-    ``state``: its state column and whether that column is only a flag. ``known``: that column's values. ``sequence``:
-    an unowned sequence named after the table or its id.
+    ``state``: its state column and whether that column is only a flag. ``state_values``: that column's values.
+    ``sequence``: an unowned sequence named after the table or its id.
     """
     shape = Shape()
     pairs = name_type_pairs(details.columns)
@@ -105,7 +108,7 @@ def score_shape(
     shape.add_reason(sounds, ShapeText.NAME if sounds >= 0.3 else "", behaves=sounds >= 0.45)
     if sequence is not None and sounds >= 0.3:
         shape.add_reason(0.15, ShapeText.SEQUENCE.render(sequence=sequence), behaves=True)
-    _score_state(shape, details, state, known)
+    _score_state(shape, details, state, state_values)
     claims = [name for role in _CLAIMS if (name := column_for_role(role, pairs))]
     if claims:
         shape.add_reason(0.25, ShapeText.CLAIMS.render(columns=_quoted_list(claims)), behaves=True)
@@ -127,16 +130,18 @@ def _quoted_list(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _score_state(shape: Shape, details: TableDetails, state: tuple[ColumnRow, bool] | None, known: KnownValues) -> None:
+def _score_state(
+    shape: Shape, details: TableDetails, state: tuple[ColumnRow, bool] | None, state_values: KnownValues
+) -> None:
     if state is None:
         return
     column, flag = state
     name = column.column_name
-    values = ShapeText.WITH_VALUES.render(values=values_text(known.values)) if known.values else ""
+    values = ShapeText.WITH_VALUES.render(values=values_text(state_values.values)) if state_values.values else ""
     if flag:
         shape.add_reason(0.2, ShapeText.FLAG.render(column=name, values=values), behaves=True)
     else:
-        meant = {state_for_value(value) for value in known.values}
+        meant = {state_for_value(value) for value in state_values.values}
         working = {"ready", "in_progress"} <= meant
         shape.add_reason(0.3 if working else 0.1, ShapeText.STATE.render(column=name, values=values), behaves=working)
     for index in details.indexes:
