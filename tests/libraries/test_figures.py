@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from qmon.cli.commands.queues import ListingText
 from qmon.libraries.recognition import RecognitionText
 from tests.cli.calling import call
 from tests.libraries.every import LIBRARIES
@@ -59,7 +60,7 @@ def test_queues_names_them_and_explains_why(database: str) -> None:
         ["procrastinate/invoices", "procrastinate"],
         ["procrastinate/mails", "procrastinate"],
     ]
-    assert lines[1][-2:] == ["2", "queues"]
+    assert lines[1][-2:] == ListingText.QUEUES.render(count=2).split()
     recognized = RecognitionText.RECOGNIZED.render(tables="procrastinate_events, procrastinate_jobs")
     line = RecognitionText.LINE.render(library="procrastinate", schema="public", result=recognized)
     assert line in said.output

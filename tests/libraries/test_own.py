@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from qmon.cli.library_page import LibraryPageText
 from qmon.engines.registry import engine_for
 from qmon.libraries import library_catalog
 from qmon.model.groups.configured_queue import ConfiguredQueue, NamedLibrary
@@ -209,7 +210,8 @@ def test_library_files_are_next_to_the_configuration_in_use(
     said = call("queues", "shop", "--config", str(place))
     assert said.exit_code == 0, said.output
     assert "their-bus/stock" in said.stdout
-    assert "their-bus on PostgreSQL" in call("help", "their-bus", "--config", str(place)).stdout
+    page = call("help", "their-bus", "--config", str(place)).stdout
+    assert has(page, LibraryPageText.TITLE, library="their-bus", engine="PostgreSQL")
 
 
 # More columns than a queue has.

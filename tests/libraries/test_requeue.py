@@ -257,7 +257,7 @@ def test_who_stops_it_leaves_the_rest_as_it_was(made: tuple[Library, Any], datab
     query(database, "UPDATE procrastinate_jobs SET status = 'doing'")  # without a known worker
     acting = operator(database, tmp_path)
     prepared = acting.requeue(layout_of(database, MAILS), Choice(limit=50))
-    assert [(each.count, each.why.split()[0]) for each in prepared.plan.left_out] == [(10, "over")]
+    assert [(each.count, each.why) for each in prepared.plan.left_out] == [(10, ExclusionText.OVER_LIMIT)]
     told: list[Progress] = []
     result = applied(prepared, tell=told.append, stopped=lambda: bool(told))
     assert result.state is OperationState.CANCELLED
