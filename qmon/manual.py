@@ -74,13 +74,13 @@ class Section:
     level: int
     text: str
 
-    def has_heading(self, words: str) -> bool:
+    def has_heading(self, heading: str) -> bool:
         """Return whether these words match the heading.
 
         In a heading, `` · `` separates alternatives and ``…`` is any text.
         """
         patterns = self.heading.replace("[", "[[]").replace("…", "*").lower().split(" · ")
-        return any(fnmatchcase(words.lower(), pattern) for pattern in patterns)
+        return any(fnmatchcase(heading.lower(), pattern) for pattern in patterns)
 
 
 @cache
@@ -122,51 +122,51 @@ def page_summary(page: str) -> str:
     return " ".join(sections(page)[0].text.partition("\n\n")[0].split())
 
 
-def normalize_words(words: str) -> str:
+def normalize_words(text: str) -> str:
     """Return the words in lower case, separated by single spaces. ``-`` and ``_`` also separate words."""
-    return " ".join(words.lower().replace("-", " ").replace("_", " ").split())
+    return " ".join(text.lower().replace("-", " ").replace("_", " ").split())
 
 
-def find_topic(words: str) -> str | None:
+def find_topic(topic: str) -> str | None:
     """Return the topic with this name as Markdown, or ``None`` if there is no such topic."""
     try:
-        return topic_text(words)
+        return topic_text(topic)
     except BadInput:
         return None
 
 
-def topic_text(words: str) -> str:
+def topic_text(topic: str) -> str:
     """Return as Markdown the page with this name or title, or all sections with this heading. Raises ``BadInput``."""
-    wanted = normalize_words(words)
+    wanted = normalize_words(topic)
     for page in pages():
         if wanted in (page.replace("-", " "), sections(page)[0].heading.lower()):
             return _to_markdown(sections(page))
-    found = [part for page in pages() for part in _matching_sections(page, words.strip())]
+    found = [part for page in pages() for part in _matching_sections(page, topic.strip())]
     if not found:
         headings = {part.heading for part in _explanation_sections() if "…" not in part.heading}
-        hint = suggest_nearest(words, [*pages(), *headings], otherwise=ManualText.TOPICS)
-        raise BadInput(ManualText.NO_TOPIC.render(topic=words, hint=hint))
+        hint = suggest_nearest(topic, [*pages(), *headings], otherwise=ManualText.TOPICS)
+        raise BadInput(ManualText.NO_TOPIC.render(topic=topic, hint=hint))
     return _to_markdown(found)
 
 
-def explanation_text(words: str) -> str:
+def explanation_text(topic: str) -> str:
     """Return the manual's text about a verdict, a figure or a reason, as plain text.
 
     The result is empty if the manual has no such section.
     """
-    text = next((part.text for part in _explanation_sections() if part.has_heading(words)), "")
+    text = next((part.text for part in _explanation_sections() if part.has_heading(topic)), "")
     return " ".join(text.replace("`", "").replace("*", "").split())
 
 
-def find_lines(word: str, page: str | None = None, *, whole: bool = False) -> Iterator[tuple[Section, str]]:
-    """Yield every line that contains ``word``, with its section. The case of letters is ignored.
+def find_lines(text: str, page: str | None = None, *, whole_words: bool = False) -> Iterator[tuple[Section, str]]:
+    """Yield every line that contains ``text``, with its section. The case of letters is ignored.
 
     Args:
-        word: the text to find.
+        text: the text to find.
         page: search only this page.
-        whole: true to match whole words only.
+        whole_words: true to match whole words only.
     """
-    pattern = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)" if whole else re.escape(word), re.IGNORECASE)
+    pattern = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)" if whole_words else re.escape(text), re.IGNORECASE)
     for name in pages() if page is None else (page,):
         for part in sections(name):
             for line in (part.heading, *part.text.splitlines()):
@@ -179,11 +179,11 @@ def _explanation_sections() -> list[Section]:
     return [part for page in (VERDICTS, FIGURES) for part in sections(page) if part.level == 3]
 
 
-def _matching_sections(page: str, words: str) -> Iterator[Section]:
+def _matching_sections(page: str, topic: str) -> Iterator[Section]:
     """Yield the sections with this heading and their subsections."""
     level = 0
     for part in sections(page):
-        if part.has_heading(words):
+        if part.has_heading(topic):
             level = part.level
         elif part.level <= level:
             level = 0

@@ -121,17 +121,17 @@ def _cover_unless_name(match: re.Match[str]) -> str:
     return match[0] if match[1] else f"{match[2][0]}{HIDDEN}{match[2][-1]}"
 
 
-def is_distinctive(word: str) -> bool:
+def is_distinctive(secret: str) -> bool:
     """Return whether a password can be hidden everywhere, because it is unlike ordinary words."""
-    mixed = any(map(str.isalpha, word)) and any(map(str.isdigit, word))
-    return len(word) >= _LONG or (len(word) >= _DISTINCTIVE and (mixed or _ODD.search(word) is not None))
+    mixed = any(map(str.isalpha, secret)) and any(map(str.isdigit, secret))
+    return len(secret) >= _LONG or (len(secret) >= _DISTINCTIVE and (mixed or _ODD.search(secret) is not None))
 
 
-def _hide_word(text: str, word: str) -> str:
+def _hide_word(text: str, secret: str) -> str:
     """Hide the word in all forms in which it may occur in URLs, braces and literals."""
-    written = (word, quote(word, safe=""), quote(word), repr(word)[1:-1], json.dumps(word)[1:-1])
-    doubled = (word.replace("}", "}}"), word.replace("'", "''"))
-    for form in sorted({*written, *doubled, " ".join(word.split())}, key=len, reverse=True):
+    written = (secret, quote(secret, safe=""), quote(secret), repr(secret)[1:-1], json.dumps(secret)[1:-1])
+    doubled = (secret.replace("}", "}}"), secret.replace("'", "''"))
+    for form in sorted({*written, *doubled, " ".join(secret.split())}, key=len, reverse=True):
         if form:
             text = text.replace(form, HIDDEN)
     return text

@@ -54,8 +54,8 @@ def deliveries_for(
     return out
 
 
-def _raise_bad_input(words: str) -> None:
-    raise BadInput(words)
+def _raise_bad_input(problem: str) -> None:
+    raise BadInput(problem)
 
 
 def note_rules_without_target(config: Config, targets: Collection[str]) -> None:

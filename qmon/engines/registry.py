@@ -59,9 +59,9 @@ def engine_for(target: Target) -> Engine:
     return engine_named(name) if name is not None else engine_named(_read_engine_name(target))
 
 
-def engine_from_words(words: str) -> EngineName | None:
+def engine_from_words(text: str) -> EngineName | None:
     """Return the engine of a driver or server with this name, or ``None`` if the name does not show the engine."""
-    lowered = words.lower()
+    lowered = text.lower()
     return next((name for mark, name in _ENGINE_WORDS if mark in lowered), None)
 
 

@@ -50,14 +50,14 @@ _MAX_INTEGER: Final = 2**63 - 1
 _MISSPELLING_RATIO: Final = 0.75
 
 
-def suggest_nearest(word: str, known_words: Iterable[str], *, otherwise: str | None = None) -> str:
+def suggest_nearest(typed: str, known_words: Iterable[str], *, otherwise: str | None = None) -> str:
     """Return the end of an error message: ``; did you mean …?`` or the list of known words.
 
     ``otherwise``: returned instead of the list if no known word is similar.
     """
     words = {candidate.lower(): candidate for candidate in sorted(known_words)}
-    close = difflib.get_close_matches(word.lower(), words, 1, 0.6)
-    close += [candidate for candidate in words if len(word) > 1 and candidate.startswith(word.lower())]
+    close = difflib.get_close_matches(typed.lower(), words, 1, 0.6)
+    close += [candidate for candidate in words if len(typed) > 1 and candidate.startswith(typed.lower())]
     if close:
         return KeyText.DID_YOU_MEAN.render(word=words[close[0]])
     if otherwise is not None:

@@ -64,11 +64,11 @@ class HeadlessPoller:
         """Start, and return immediately. ``sink`` gets every snapshot and phase change, on other threads."""
         threading.Thread(target=self._start_poller, args=(sink,), name="qmon-headless", daemon=True).start()
 
-    def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
+    def poll_now(self, changed: str = "", *, include_throttled: bool = False) -> None:
         """Poll as soon as the running poll has ended. Without a connection, try to log in now."""
         self._wake.set()
         if (poller := self._poller) is not None:
-            poller.poll_now(changed, whole=whole)
+            poller.poll_now(changed, include_throttled=include_throttled)
 
     def set_interval(self, seconds: float) -> None:
         """Set the seconds between polls (0.5 to 60)."""

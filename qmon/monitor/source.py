@@ -99,10 +99,10 @@ class SnapshotSource(Protocol):
     def start(self, sink: Sink) -> None:
         """Start. ``sink`` gets every snapshot and every phase change."""
 
-    def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
+    def poll_now(self, changed: str = "", *, include_throttled: bool = False) -> None:
         """Poll as soon as the running poll has ended. ``changed``: a queue whose messages an action changed.
 
-        ``whole``: also read the throttled probes.
+        ``include_throttled``: also read the throttled probes.
         """
 
     def set_interval(self, seconds: float) -> None:

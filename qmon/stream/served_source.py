@@ -70,7 +70,7 @@ class ServedSource:
         self._thread = threading.Thread(target=self._run, name="qmon-served", daemon=True)
         self._thread.start()
 
-    def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
+    def poll_now(self, changed: str = "", *, include_throttled: bool = False) -> None:
         """Reconnect at once if the connection is lost. Only the server decides when to poll."""
         self._wake.set()
 

@@ -126,9 +126,9 @@ class AppText(Text):
 class NoticeFailed(Message):
     """The command that runs for alerts has failed."""
 
-    def __init__(self, words: str) -> None:
+    def __init__(self, problem: str) -> None:
         super().__init__()
-        self.words = words
+        self.problem = problem
 
 
 class QmonApp(PersonalApp, inherit_bindings=False):
@@ -140,7 +140,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         dark, plain, preferences: as for ``PersonalApp``.
         for_s: seconds after which the app ends by itself.
         served: the address of the ``qmon serve`` that the source reads from, such as ``ops-1:9777``.
-        told: returns the current step of the tour.
+        tour_step: returns the current step of the tour.
         clock: the local monotonic clock, in seconds.
 
     Attributes:
@@ -316,7 +316,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     def on_notice_failed(self, message: NoticeFailed) -> None:
         """Show the failure. A failure is posted only once."""
-        self.notify(clean(message.words), severity="warning", timeout=15, markup=False)
+        self.notify(clean(message.problem), severity="warning", timeout=15, markup=False)
 
     def _update_alerts(self, event: View | SourceState | None) -> AlertState:
         """Return the state of the alerts after ``event``. Ring the bell if an alert was raised."""
@@ -436,7 +436,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     def action_poll_now(self) -> None:
         """Poll now, including throttled probes."""
-        self.source.poll_now(whole=True)
+        self.source.poll_now(include_throttled=True)
         if self.fixed_reason:
             self.notify_briefly(self.fixed_reason)
 
@@ -471,9 +471,9 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         """Return the source of the target ``target``."""
         return self.members.get(target, self.current).target.source
 
-    def notify_briefly(self, words: str) -> None:
+    def notify_briefly(self, text: str) -> None:
         """Show one short line in a corner for 3 seconds."""
-        self.notify(words, timeout=3, markup=False)
+        self.notify(text, timeout=3, markup=False)
 
     async def action_quit(self) -> None:
         """Quit. While an operation is running, ask first; quitting stops it after its batch.
@@ -518,10 +518,10 @@ class QmonApp(PersonalApp, inherit_bindings=False):
         else:
             self._request_quit(AppText.PRESS_AGAIN)
 
-    def _request_quit(self, words: str) -> None:
+    def _request_quit(self, notice: str) -> None:
         self._is_quit_requested = True
         self.set_timer(QUIT_CONFIRM_S, self._forget_quit_request)
-        self.notify(words, timeout=QUIT_CONFIRM_S, markup=False)
+        self.notify(notice, timeout=QUIT_CONFIRM_S, markup=False)
 
     def _forget_quit_request(self) -> None:
         self._is_quit_requested = False

@@ -90,14 +90,17 @@ class PastReader:
         """Discard the answers of all requests so far."""
         self.number += 1
 
-    def read_range(self, request: PastRequest, *, whole: bool = False) -> None:
-        """Read a range, and post ``PastRead`` for each part. With ``whole``, post it once, for the complete range."""
+    def read_range(self, request: PastRequest, *, complete_only: bool = False) -> None:
+        """Read a range, and post ``PastRead`` for each part.
+
+        With ``complete_only``, post it once, for the complete range.
+        """
 
         def post_parts(number: int) -> None:
             last: PastRange | None = None
             given = (request.queue, request.since_at, request.step_s, request.count)
             for past in self._pasts.read_range(*given, lambda: number != self.number):
-                if last is not None and not whole:
+                if last is not None and not complete_only:
                     self._post(number, last)
                 last = past
             if last is not None:

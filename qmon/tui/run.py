@@ -71,7 +71,7 @@ def run(
         for_s=for_s,
         alerting=alerting,
         served=served,
-        told=tour_step,
+        tour_step=tour_step,
         preferences=preferences,
     )
     app.first_queue = first_queue

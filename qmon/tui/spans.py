@@ -93,31 +93,31 @@ def spread_parts(left: Sequence[LinePart], right: Sequence[LinePart], cells: int
     return (*start, (" " * (cells - line_width(start) - line_width(end)), "text"), *end)
 
 
-def wrap_text(text: str, first: int, rest: int, lines: int) -> list[str]:
+def wrap_text(text: str, first_cells: int, other_cells: int, lines: int) -> list[str]:
     """Break ``text`` at blanks into at most ``lines`` lines.
 
-    The first line has ``first`` cells, and each other line has ``rest`` cells.
+    The first line has ``first_cells`` cells, and each other line has ``other_cells`` cells.
     """
-    words, out, room = text.split(" "), [""], first
+    words, out, room = text.split(" "), [""], first_cells
     for index, word in enumerate(words):
         candidate = f"{out[-1]} {word}" if out[-1] else word
         if text_width(candidate) <= room or not out[-1]:
             out[-1] = candidate
         elif len(out) < lines:
             out.append(word)
-            room = rest
+            room = other_cells
         else:
             out[-1] = f"{out[-1]} {' '.join(words[index:])}"
             break
-    return [shorten_words(line, first if i == 0 else rest) for i, line in enumerate(out)]
+    return [shorten_words(line, first_cells if i == 0 else other_cells) for i, line in enumerate(out)]
 
 
-def entry_lines(name: str, words: str, cells: int, tone: str = "text", most: int = 4) -> list[Line]:
+def entry_lines(name: str, text: str, cells: int, tone: str = "text", most: int = 4) -> list[Line]:
     """Return a name with a text next to it. The text is broken into at most ``most`` lines."""
-    if not words:
+    if not text:
         return []
     room = max(10, cells - LABEL_CELLS - 2)
-    pieces = wrap_text(clean(words), room, room, most)
+    pieces = wrap_text(clean(text), room, room, most)
     return [
         ((f" {name if index == 0 else '':<{LABEL_CELLS}}", "muted"), (piece, tone))
         for index, piece in enumerate(pieces)

@@ -132,9 +132,9 @@ class WorkerProcess:
             )
         self._send_line(json.dumps({"do": do, **words}))
 
-    def _apply_changes(self, member: MemberSpec, words: dict[str, object]) -> MemberSpec:
-        changes = words["changes"]
-        if (member.queue, member.role) != (words["queue"], words["role"]) or not isinstance(changes, dict):
+    def _apply_changes(self, member: MemberSpec, order: dict[str, object]) -> MemberSpec:
+        changes = order["changes"]
+        if (member.queue, member.role) != (order["queue"], order["role"]) or not isinstance(changes, dict):
             return member
         return replace(member, **changes)
 

@@ -86,7 +86,7 @@ def test_five_qmons_share_one_budget_and_the_last_has_it_to_itself(database: str
             newest = wait_until(within, 120, what="all qmons together are within the budget")
             assert newest is not None
             assert any(observing(view).throttled or view.interval_s > INTERVAL_S for view in newest)
-            lines = server_lines(newest[0], 250, 100, whole=True)
+            lines = server_lines(newest[0], 250, 100, in_full=True)
             line = next(
                 text for text in ("".join(text for text, _ in line) for line in lines) if text.startswith(" polling ")
             )

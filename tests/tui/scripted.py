@@ -414,7 +414,7 @@ class Scripted:
         """Begin."""
         self.sink = sink
 
-    def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
+    def poll_now(self, changed: str = "", *, include_throttled: bool = False) -> None:
         self.asked.append(("poll_now", changed) if changed else "poll_now")
 
     def set_interval(self, seconds: float) -> None:

@@ -70,30 +70,30 @@ def show(
         _print_topic(context, words)
 
 
-def _print_topic(context: typer.Context, words: str) -> None:
+def _print_topic(context: typer.Context, topic: str) -> None:
     """Print the first match among commands, keys, pages, headings, aliases and lines. Raises ``BadInput``."""
     from qmon import manual
     from qmon.cli.guesses import ALIASES
 
-    if _try_print_command(context, words) or _try_print_key(words):
+    if _try_print_command(context, topic) or _try_print_key(topic):
         return
-    alias = manual.ALIASES.get(manual.normalize_words(words)) or next(iter(ALIASES.get(words, ())), None)
-    if (found := manual.find_topic(words)) is not None:
+    alias = manual.ALIASES.get(manual.normalize_words(topic)) or next(iter(ALIASES.get(topic, ())), None)
+    if (found := manual.find_topic(topic)) is not None:
         _print_page(found)
     elif alias is not None:
-        print_note(HelpText.ALIAS.render(topic=words, alias=alias))
+        print_note(HelpText.ALIAS.render(topic=topic, alias=alias))
         if not _try_print_command(context, alias):
             _print_page(manual.topic_text(alias))
-    elif rows := list(manual.find_lines(words.strip(), whole=True)):
+    elif rows := list(manual.find_lines(topic.strip(), whole_words=True)):
         print_table(("TOPIC", "SECTION", "LINE"), [(part.page, part.heading, line) for part, line in rows], wrap=2)
     else:
-        _print_page(manual.topic_text(words))
+        _print_page(manual.topic_text(topic))
 
 
-def _try_print_command(context: typer.Context, words: str) -> bool:
+def _try_print_command(context: typer.Context, topic: str) -> bool:
     """Print the help of a command. Return false if there is no command with this name."""
     at: Any = context.parent
-    for name in words.split():
+    for name in topic.split():
         group: Any = at.command if at is not None else None
         if group is None or not hasattr(group, "list_commands") or name not in group.list_commands(at):
             return False
@@ -104,14 +104,14 @@ def _try_print_command(context: typer.Context, words: str) -> bool:
     return True
 
 
-def _try_print_key(words: str) -> bool:
+def _try_print_key(topic: str) -> bool:
     """Print the effect of a key on each screen. Return false if there is no key with this name."""
-    if len(words) > _LONGEST_KEY:
+    if len(topic) > _LONGEST_KEY:
         return False
     from qmon.tui.shared.help_dialog import all_bindings
     from qmon.tui.shared.keybar import key_name
 
-    found = [each for each in all_bindings() if words in (each.key.split(","), *key_name(each).split())]
+    found = [each for each in all_bindings() if topic in (each.key.split(","), *key_name(each).split())]
     rows = dict.fromkeys((key_name(each), each.description, each.tooltip or "") for each in found)
     if rows:
         print_table(("KEY", "NAME", "WHAT IT DOES"), list(rows), wrap=2)

@@ -106,16 +106,16 @@ def queues(
     listings = ask_targets(known, ask)
     named = len(known) > 1
     if output == "table":
-        _print_listings(listings, named=named)
+        _print_listings(listings, with_target=named)
         for each in listings if explain else ():
-            _print_explanation(each, named=named)
+            _print_explanation(each, with_target=named)
     else:
         from qmon.cli.output import print_reports
         from qmon.cli.reports.target_reports import QueuesReport
 
         print_reports(output, [each.report for each in listings if each.report is not None], QueuesReport, "queues")
         for each in listings if output == "csv" else ():
-            _print_problems(each, print_note, named=named)
+            _print_problems(each, print_note, with_target=named)
     exit_unless_all(known, listings)
     if any(layout.source is not LayoutSource.DISCOVERY for each in listings for layout in each.resolved.lost):
         raise typer.Exit(PARTLY)
@@ -146,10 +146,10 @@ def _reason_text(finding: Candidate) -> str:
     return finding.summary + (f"; {what}: {finding.missing}" if finding.missing else "")
 
 
-def _print_explanation(listing: _Listing, *, named: bool) -> None:
+def _print_explanation(listing: _Listing, *, with_target: bool) -> None:
     nothing = (QueuesText.NO_LIBRARY_TABLE,)
     for line in (*(listing.resolved.explained or nothing), *listing.others):
-        print_output(clean_text(f"{listing.target}: {line}" if named else line))
+        print_output(clean_text(f"{listing.target}: {line}" if with_target else line))
 
 
 def _listing_rows(at: ConnectedTarget, resolved: Resolved, findings: list[Candidate]) -> list[tuple[object, ...]]:
@@ -191,18 +191,20 @@ def _listing_rows(at: ConnectedTarget, resolved: Resolved, findings: list[Candid
     return rows
 
 
-def _print_listings(listings: Sequence[_Listing], *, named: bool) -> None:
+def _print_listings(listings: Sequence[_Listing], *, with_target: bool) -> None:
     headers = ("QUEUE", "DESIGN", "TABLE", "KNOWN FROM", "WHY")
-    rows = [((each.target, *row) if named else row) for each in listings for row in each.rows]
+    rows = [((each.target, *row) if with_target else row) for each in listings for row in each.rows]
     if rows:
-        print_table(("TARGET", *headers) if named else headers, rows, wrap=5 if named else 4)
+        print_table(("TARGET", *headers) if with_target else headers, rows, wrap=5 if with_target else 4)
     for each in listings:
         if not each.rows:
-            where = f"{each.target}: " if named else ""
+            where = f"{each.target}: " if with_target else ""
             print_note(f"{where}{ListingText.NO_TABLE}")
         said = {layout.queue for layout in each.resolved.lost}
         problems = tuple(p for p in each.resolved.problems if p.grant or p.queue not in said)
-        _print_problems(replace(each, resolved=replace(each.resolved, problems=problems)), print_output, named=named)
+        _print_problems(
+            replace(each, resolved=replace(each.resolved, problems=problems)), print_output, with_target=with_target
+        )
     if any(each.findings for each in listings) and is_on_terminal():
         print_note(ListingText.GUESSES)
 
@@ -211,8 +213,8 @@ def _source_text(layout: Layout) -> str:
     return "library" if layout.library else layout.source.value
 
 
-def _print_problems(listing: _Listing, tell: Callable[[str], None], *, named: bool) -> None:
-    where = f"{clean_text(listing.target)}: " if named else ""
+def _print_problems(listing: _Listing, tell: Callable[[str], None], *, with_target: bool) -> None:
+    where = f"{clean_text(listing.target)}: " if with_target else ""
     for problem in listing.resolved.problems:
         tell(f"{where}{clean_text(problem.queue or 'target')}: {clean_text(problem.reason)}")
         if problem.grant:

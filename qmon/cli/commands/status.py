@@ -91,7 +91,7 @@ def status(
     if unseen:
         names = ", ".join(sorted(unseen))
         raise BadInput(StatusText.NO_QUEUE.render(queues=names, targets=" ".join(targets or ())))
-    print_status(views, output, named=not alone)
+    print_status(views, output, with_target=not alone)
     exit_unless_all(known, views)
     if any(is_unwatchable(queue) for view in views for queue in view.queues):
         raise typer.Exit(PARTLY)
@@ -102,8 +102,8 @@ def is_unwatchable(queue: QueueView) -> bool:
     return queue.layout.source is not LayoutSource.DISCOVERY and any(failure.gone for failure in queue.failures)
 
 
-def print_status(views: Sequence[View], output: Format, *, named: bool = False) -> None:
-    """Print the figures of views. ``named``: also print the target of each view."""
+def print_status(views: Sequence[View], output: Format, *, with_target: bool = False) -> None:
+    """Print the figures of views. ``with_target``: also print the target of each view."""
     if output != "table":
         from qmon.cli.output import print_reports
         from qmon.model.report_shapes import StatusReport
@@ -111,22 +111,22 @@ def print_status(views: Sequence[View], output: Format, *, named: bool = False) 
 
         print_reports(output, [status_object(view) for view in views], StatusReport, "queues")
         for view in views if output == "csv" else ():
-            _print_failures(view, print_note, named=named)
+            _print_failures(view, print_note, with_target=with_target)
         return
     headers, rows = _HEADERS, [(view.target, row) for view in views for row in status_rows(view)[1]]
-    if rows and named:
+    if rows and with_target:
         print_table(("TARGET", *headers), [(target, *row) for target, row in rows], wrap=len(headers))
     elif rows:
         print_table(headers, [row for _, row in rows], wrap=len(headers) - 1)
     for view in views:
         if not status_rows(view)[1]:
-            where = f"{clean_text(view.target)}: " if named else ""
+            where = f"{clean_text(view.target)}: " if with_target else ""
             print_note(f"{where}{StatusText.NO_QUEUE_KNOWN}")
-        _print_failures(view, print_output, named=named)
+        _print_failures(view, print_output, with_target=with_target)
 
 
-def _print_failures(view: View, tell: Callable[[str], None], *, named: bool) -> None:
-    where = f"{clean_text(view.target)}: " if named else ""
+def _print_failures(view: View, tell: Callable[[str], None], *, with_target: bool) -> None:
+    where = f"{clean_text(view.target)}: " if with_target else ""
     for failure in (*view.failures, *(f for q in view.queues for f in q.failures)):
         probe = "" if failure.queue or failure.probe in failure.reason else f"{failure.probe}: "
         tell(f"{where}{clean_text(failure.queue or 'target')}: {clean_text(probe + failure.reason)}")

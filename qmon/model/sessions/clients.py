@@ -167,11 +167,11 @@ def _unquote(part: str) -> str:
     return part.lower()
 
 
-def _is_called(parts: tuple[str, ...], words: frozenset[str]) -> bool:
+def _is_called(parts: tuple[str, ...], names: frozenset[str]) -> bool:
     """Return whether a statement contains a name, either with this schema or without a schema."""
     full = ".".join(parts).lower()
     own = parts[-1].lower()
-    return full in words or (own in words and not any(name.endswith(f".{own}") for name in words))
+    return full in names or (own in names and not any(name.endswith(f".{own}") for name in names))
 
 
 def _matches_clients(patterns: ClientPatterns, client: ProgramSessionSample) -> bool:

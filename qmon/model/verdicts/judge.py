@@ -156,8 +156,8 @@ def _unknown_reason(context: RuleInput, figure: Figure) -> str:
     return next((f.text for f in context.failures), figure.reason or Reason.NOT_READ_IN_THIS_POLL)
 
 
-def _join_words(names: list[str], word: str) -> str:
-    return f" {word} ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+def _join_words(names: list[str], conjunction: str) -> str:
+    return f" {conjunction} ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
 # A search for unknown states that is older than this is named in the verdict (seconds). Most queues are searched every

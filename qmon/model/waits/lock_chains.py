@@ -96,11 +96,11 @@ class LockChains:
 
 
 def build_lock_chains(
-    rows: Sequence[BlockingSample], held: Mapping[int, tuple[HeldQueueRows, ...]] | None = None
+    rows: Sequence[BlockingSample], held_rows: Mapping[int, tuple[HeldQueueRows, ...]] | None = None
 ) -> LockChains:
     """Return the lock chains of these rows.
 
-    ``held``: the queue rows that each session holds, keyed by session, if known.
+    ``held_rows``: the queue rows that each session holds, keyed by session, if known.
 
     Every session of ``rows``, even if it is named only as a blocker, is shown in full exactly once.
     """
@@ -130,7 +130,7 @@ def build_lock_chains(
             len(behind[key]),
             max(waits, default=None),
             is_repeated,
-            (held or {}).get(key[0], ()) if key[0] else (),
+            (held_rows or {}).get(key[0], ()) if key[0] else (),
         )
 
     tops = [k for k in people if all(b in group[k] for one in group[k] for b in waits_for[one])]

@@ -226,9 +226,11 @@ def state_meanings(
     return replace(state, learnt=not state_values.closed or bool(rest)), reasons
 
 
-def unexplained_values(state_values: KnownValues, words: Mapping[str, Sequence[StateValue]]) -> tuple[str, ...]:
-    """Return the known values that mean none of the states in ``words``."""
-    explained = {str(value) for values in words.values() for value in values}
+def unexplained_values(
+    state_values: KnownValues, values_by_state: Mapping[str, Sequence[StateValue]]
+) -> tuple[str, ...]:
+    """Return the known values that mean none of the states in ``values_by_state``."""
+    explained = {str(value) for values in values_by_state.values() for value in values}
     return tuple(value for value in state_values.values if value not in explained)
 
 
@@ -260,13 +262,14 @@ def words_by_state(state_values: KnownValues) -> dict[str, tuple[str, ...]]:
     return found | {"done": unclear} if state_values.closed else found
 
 
-def needs_list_of_states(words: Mapping[str, Sequence[StateValue]]) -> bool:
+def needs_list_of_states(values_by_state: Mapping[str, Sequence[StateValue]]) -> bool:
     """Return whether a state column (``StateColumn``) cannot express these values (see ``words_by_state``).
 
     It has one value for each state, except for done messages, and none for scheduled messages.
     """
-    return "ready" in words and (
-        "scheduled" in words or any(len(values) > 1 for state, values in words.items() if state != "done")
+    return "ready" in values_by_state and (
+        "scheduled" in values_by_state
+        or any(len(values) > 1 for state, values in values_by_state.items() if state != "done")
     )
 
 

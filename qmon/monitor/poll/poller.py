@@ -180,13 +180,14 @@ class Poller:
         self._watchdog = threading.Thread(target=self._watch_attempts, name="qmon-watchdog", daemon=True)
         self._watchdog.start()
 
-    def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
+    def poll_now(self, changed: str = "", *, include_throttled: bool = False) -> None:
         """Poll as soon as the running poll has ended; if the target is lost, reconnect now.
 
         ``changed``: a queue whose messages an action has changed. The search for its head restarts at the first row,
-        and values that are not counted in each poll are counted again. ``whole``: also read the throttled probes.
+        and values that are not counted in each poll are counted again. ``include_throttled``: also read the throttled
+        probes.
         """
-        if whole:
+        if include_throttled:
             self._reads_all.set()
         if changed:
             self._slow_reads.find_head_again(changed)

@@ -167,7 +167,7 @@ class Replay:
         self._thread = threading.Thread(target=self._run, name="qmon-replay", daemon=True)
         self._thread.start()
 
-    def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
+    def poll_now(self, changed: str = "", *, include_throttled: bool = False) -> None:
         """Do nothing: the past cannot be polled."""
 
     def set_interval(self, seconds: float) -> None:

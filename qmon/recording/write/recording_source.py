@@ -47,9 +47,9 @@ class RecordingSource:
 
         self._source.start(record_and_forward)
 
-    def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
+    def poll_now(self, changed: str = "", *, include_throttled: bool = False) -> None:
         """Poll as soon as the current poll has ended."""
-        self._source.poll_now(changed, whole=whole)
+        self._source.poll_now(changed, include_throttled=include_throttled)
 
     def set_interval(self, seconds: float) -> None:
         """Poll every ``seconds`` from now on."""

@@ -103,9 +103,9 @@ def title_line(content: DialogText, step: str, shown: ShownState, cells: int) ->
     return spread_parts([LinePart.from_text(f" {words}", "strong")], [*right, LinePart.from_text("")], cells - 1)
 
 
-def problem_lines(words: str, cells: int) -> list[Line]:
+def problem_lines(problem: str, cells: int) -> list[Line]:
     """Return why the plan was not applied."""
-    return entry_lines("", f"▲ {words}", cells, "alarm", most=2) if words else []
+    return entry_lines("", f"▲ {problem}", cells, "alarm", most=2) if problem else []
 
 
 def _planning_lines(content: DialogText, cells: int) -> list[Line]:

@@ -115,7 +115,7 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
         words = [ConfigurationText.WRITTEN.render(queues=count_text(len(new), "queue"), path=path)] if new else []
         words += [ConfigurationText.ALREADY_THERE.render(path=path, tables=", ".join(already))] if already else []
         self.notify("; ".join(words), timeout=10, markup=False)
-        self.source.poll_now(whole=True)
+        self.source.poll_now(include_throttled=True)
 
     # ------------------------------------------------------------------------------------------------- reloading
 

@@ -173,7 +173,7 @@ class FleetApp(QmonApp):
     def action_poll_now(self) -> None:
         """Poll the current target. On a screen of all targets, poll all targets."""
         for member in self.members.values() if self.is_showing_all_targets else (self.current,):
-            member.target.source.poll_now(whole=True)
+            member.target.source.poll_now(include_throttled=True)
 
     # ------------------------------------------------------------------------------------------------------ navigation
 

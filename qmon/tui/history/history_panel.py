@@ -261,7 +261,7 @@ def empty_reason(past: PastRange, figure: str, begins_at: float, ends_at: float,
         return HistoryPanelText.NOTHING_RECORDED
     if past.until_at > begins_at and more:
         return ScreenText.NO_FIGURES_YET
-    known = {"since": moment_text(begins_at, zone), "until": moment_text(ends_at, zone, named=True)}
+    known = {"since": moment_text(begins_at, zone), "until": moment_text(ends_at, zone, with_zone=True)}
     return (
         HistoryPanelText.NO_DATA_HINT.render(**known, hint=more) if more else HistoryPanelText.NO_DATA.render(**known)
     )

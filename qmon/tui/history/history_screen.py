@@ -125,7 +125,7 @@ class HistoryScreen(OperationsReading):
         wanted = self._wanted_request()
         if wanted is not None:
             self._last_request, self._requested_at, self._stopped = wanted, time.monotonic(), False
-            self._reader.read_range(wanted, whole=again)
+            self._reader.read_range(wanted, complete_only=again)
             self.is_reading = True
 
     def _read_if_outdated(self) -> None:
@@ -273,12 +273,12 @@ class HistoryScreen(OperationsReading):
         """The chosen event, if it is among the events read."""
         return self.chosen_event if self.chosen_event in self.plot_events else None
 
-    def _show_text(self, words: str) -> None:
+    def _show_text(self, text: str) -> None:
         """Show this text instead of the plot."""
         self.query_one("#past", Lines).show(
             lambda cells, _: [
                 (),
-                *(((f"  {each}", "text"),) for each in wrap_text(clean(words), cells - 3, cells - 3, 3)),
+                *(((f"  {each}", "text"),) for each in wrap_text(clean(text), cells - 3, cells - 3, 3)),
             ]
         )
         for id in ("#events", "#values", "#event", "#usual"):

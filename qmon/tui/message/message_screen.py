@@ -265,9 +265,9 @@ class MessageScreen(DashboardScreen):
             copied = "\n".join("\t".join(map(clean_uncached, line.split("\t"))) for line in value.split("\n"))
         self._copy_text(copied, MessageScreenText.PART_OF_PAYLOAD if column.cut else MessageScreenText.PAYLOAD)
 
-    def _copy_text(self, copied: str, words: str) -> None:
+    def _copy_text(self, copied: str, content: str) -> None:
         self.app.copy_to_clipboard(copied)
-        self.app.notify_briefly(ScreenText.COPIED.render(what=words))
+        self.app.notify_briefly(ScreenText.COPIED.render(what=content))
 
     def action_back(self) -> None:
         """Remove the search. If no search is active, go back to the list."""

@@ -137,9 +137,9 @@ def why_lines(
     return lines[:rows]
 
 
-def _server_problem_line(words: str, cells: int) -> Line:
+def _server_problem_line(problem: str, cells: int) -> Line:
     lead = (("  why: ", "muted"), ("server", "strong"), (": ", "muted"))
-    return (*lead, (shorten(clean(words), max(10, cells - sum(text_width(t) for t, _ in lead) - 1)), "alarm"))
+    return (*lead, (shorten(clean(problem), max(10, cells - sum(text_width(t) for t, _ in lead) - 1)), "alarm"))
 
 
 def _lost_line(target: str, verdict: Verdict, cells: int) -> Line:

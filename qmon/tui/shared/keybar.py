@@ -58,7 +58,7 @@ def keybar_lines(
     off = off or {}
     named_cells = sum(text_width(f" {entry.digit} {entry.title}") for entry in entries)
     fits_one_line = named_cells + _KEY_CELLS <= cells
-    screens = _screen_spans(entries, current, named=fits_one_line or cells >= _TWO_LINES_FROM)
+    screens = _screen_spans(entries, current, with_titles=fits_one_line or cells >= _TWO_LINES_FROM)
     parts: list[LinePart] = []
     if filter_text:
         parts.append(
@@ -88,12 +88,12 @@ def keybar_lines(
     return [fit_parts([LinePart(screens)], cells), keys_line]
 
 
-def _screen_spans(entries: Iterable[ScreenEntry], current: str, *, named: bool) -> Line:
+def _screen_spans(entries: Iterable[ScreenEntry], current: str, *, with_titles: bool) -> Line:
     """Return the digits of the screens, with all titles or only the title of the current screen."""
     spans: list[Span] = []
     for entry in entries:
         is_here = entry.name == current
-        title = entry.title if is_here or named else ""
+        title = entry.title if is_here or with_titles else ""
         spans += [(f" {entry.digit} ", "strong" if is_here else "key"), (title, "text" if is_here else "muted")]
     return tuple(spans)
 

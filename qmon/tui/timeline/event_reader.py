@@ -23,12 +23,12 @@ RecordedEvent = tuple[str, TimelineEvent]
 
 
 class EventsRead(Message):
-    """More events were read, older than the previous events. ``whole``: there are no older events."""
+    """More events were read, older than the previous events. ``is_complete``: there are no older events."""
 
-    def __init__(self, events: Sequence[RecordedEvent], *, whole: bool) -> None:
+    def __init__(self, events: Sequence[RecordedEvent], *, is_complete: bool) -> None:
         super().__init__()
         self.events = events
-        self.whole = whole
+        self.is_complete = is_complete
 
 
 class EventsReader:
@@ -52,13 +52,13 @@ class EventsReader:
 
         def run() -> None:
             found = list(islice(self._events, _EVENTS_PER_READ))
-            self._receiver.post_message(EventsRead(found, whole=len(found) < _EVENTS_PER_READ))
+            self._receiver.post_message(EventsRead(found, is_complete=len(found) < _EVENTS_PER_READ))
 
         start_daemon(run, "qmon-events")
 
     def finish_read(self, message: EventsRead) -> None:
         """Record that a read has finished. To be called when ``EventsRead`` arrives."""
-        self.is_reading, self.is_complete = False, message.whole
+        self.is_reading, self.is_complete = False, message.is_complete
 
 
 def _events_before_memory(target: DashboardTarget) -> Iterator[RecordedEvent]:

@@ -38,4 +38,4 @@ class ServerHealthDialog(TextDialog):
         shown, now = self.app.shown, self.app.clock()
         title = ServerDialogText.TITLE.render(target=clean(shown.target))
         heading = heading_line(title, cells, shown=shown, now=now)
-        return [heading, (), *server_lines(shown.view, cells, _MAX_ROWS, whole=True)]
+        return [heading, (), *server_lines(shown.view, cells, _MAX_ROWS, in_full=True)]

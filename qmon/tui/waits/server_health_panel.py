@@ -104,15 +104,15 @@ class _Reading:
     bad: bool = False
     statement: str = ""
 
-    def to_lines(self, cells: int, *, whole: bool) -> list[Line]:
-        """Return the lines of this reading. ``whole``: drop no part, and add the text of the statement."""
+    def to_lines(self, cells: int, *, in_full: bool) -> list[Line]:
+        """Return the lines of this reading. ``in_full``: drop no part, and add the text of the statement."""
         tone, room = "alarm" if self.bad else "muted", cells - LABEL_CELLS - 2
-        pieces = wrap_parts(self.parts, room) if whole else [fit_parts(self.parts, room)]
+        pieces = wrap_parts(self.parts, room) if in_full else [fit_parts(self.parts, room)]
         out: list[Line] = [
             ((f" {self.label if number == 0 else '':<{LABEL_CELLS}}", tone), *piece)
             for number, piece in enumerate(pieces)
         ]
-        return out + entry_lines("", " ".join(self.statement.split()), cells, "muted", most=3) if whole else out
+        return out + entry_lines("", " ".join(self.statement.split()), cells, "muted", most=3) if in_full else out
 
 
 def has_readings(view: View | None) -> bool:
@@ -136,18 +136,18 @@ def age_text(view: View | None) -> str:
     return HealthText.READ_UP_TO.render(age=formatting.whole_seconds(age_s)) if age_s >= 1 else ""
 
 
-def server_lines(view: View | None, cells: int, rows: int, *, whole: bool = False) -> list[Line]:
-    """Return the panel in at most ``rows`` lines. ``whole``: include the texts of statements."""
+def server_lines(view: View | None, cells: int, rows: int, *, in_full: bool = False) -> list[Line]:
+    """Return the panel in at most ``rows`` lines. ``in_full``: include the texts of statements."""
     if view is None:
         return [((f" {ScreenText.NO_FIGURES_YET}", "muted"),)]
     found = sorted(_readings(view), key=lambda each: not each.bad)
-    out = [line for each in found for line in each.to_lines(cells, whole=whole)]
+    out = [line for each in found for line in each.to_lines(cells, in_full=in_full)]
     if view.server.state is not None:
-        out += settings_lines(database_card(view.engine, view.server.state.settings), cells, whole=whole)
+        out += settings_lines(database_card(view.engine, view.server.state.settings), cells, in_full=in_full)
     for label, words in _failures_by_label(view).items():
         out += entry_lines(label, words, cells, "faint", most=2)
     out = out or [((f" {_unread_text(view)}", "muted"),)]
-    return ([*_polling_reading(view).to_lines(cells, whole=True), *out] if whole else out)[:rows]
+    return ([*_polling_reading(view).to_lines(cells, in_full=True), *out] if in_full else out)[:rows]
 
 
 def _failures_by_label(view: View) -> dict[str, str]:
@@ -403,13 +403,13 @@ class SettingsText(Text):
     NOT_REPORTED = "{settings}: {why}"
 
 
-def settings_lines(settings: Sequence[Setting], cells: int, *, whole: bool) -> list[Line]:
+def settings_lines(settings: Sequence[Setting], cells: int, *, in_full: bool) -> list[Line]:
     """Return the lines of the card. The first line contains the number of settings that hurt a queue.
 
-    If ``whole``, a line for each of these settings follows.
+    If ``in_full``, a line for each of these settings follows.
     """
     hurt = [each for each in settings if each.harm]
-    if not whole:
+    if not in_full:
         told = [_setting_text(each) for each in settings if each.value is not None and not each.harm][:2]
         if hurt:
             told.append(SettingsText.ONE_HURTS if len(hurt) == 1 else SettingsText.SOME_HURT.render(count=len(hurt)))

@@ -96,7 +96,7 @@ class WaitsScreen(DashboardScreen):
         most = 100 if self._shows_server_only else _SERVER_ROWS if tall else _SERVER_ROWS_SHORT
         self.query_one("#state", Lines).show(
             lambda cells, rows: server_health_panel.server_lines(
-                view, cells, min(rows, most), whole=self._shows_server_only
+                view, cells, min(rows, most), in_full=self._shows_server_only
             ),
             stale=stale,
         )

@@ -328,10 +328,10 @@ class Grid(TonedWidget, can_focus=True):
         """The row under the cursor."""
         return next((row for row in self._rows if row.key == self.cursor), None)
 
-    def _copy_text(self, text: str, words: str) -> None:
+    def _copy_text(self, text: str, content: str) -> None:
         """Copy with OSC 52, which works over SSH. Not every terminal supports it."""
         self.app.copy_to_clipboard(text)
-        self.app.notify(ScreenText.COPIED.render(what=shorten(words, 40)), timeout=3, markup=False)
+        self.app.notify(ScreenText.COPIED.render(what=shorten(content, 40)), timeout=3, markup=False)
 
     def _on_resize(self, event: events.Resize) -> None:
         self._widths = ()

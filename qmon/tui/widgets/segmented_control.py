@@ -30,9 +30,9 @@ class SegmentedControl(Widget, can_focus=True):
             super().__init__()
             self.at = at
 
-    def __init__(self, words: Sequence[str], at: int = 0) -> None:
+    def __init__(self, choices: Sequence[str], at: int = 0) -> None:
         super().__init__()
-        self.words, self.at = tuple(words), at
+        self.words, self.at = tuple(choices), at
 
     def action_move(self, by: int) -> None:
         """Choose the next or previous word, wrapping around."""

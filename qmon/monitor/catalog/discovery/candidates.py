@@ -504,7 +504,7 @@ def _listed_candidate(
 
 
 def _meaning_of_never(
-    work: _Candidates, details: TableDetails, layout: Layout, words: Mapping[str, Sequence[StateValue]]
+    work: _Candidates, details: TableDetails, layout: Layout, values_by_state: Mapping[str, Sequence[StateValue]]
 ) -> Never | None:
     """Return the meaning of a due time in more than five years.
 
@@ -513,7 +513,7 @@ def _meaning_of_never(
     """
     if layout.due_at is None or layout.state is None:
         return None
-    popped = {str(value) for kind, values in words.items() if kind in _POPPED for value in values}
+    popped = {str(value) for kind, values in values_by_state.items() if kind in _POPPED for value in values}
     found = states_due_never(work.catalog, details, layout.state.column, layout.due_at)
     if not found or not popped.isdisjoint(found):
         return "now" if found else None

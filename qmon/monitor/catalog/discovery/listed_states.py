@@ -136,7 +136,7 @@ def _marked_state(mark: _Mark, others: Toml) -> Toml:
 def states_by_values(
     details: TableDetails,
     layout: Layout,
-    words: Mapping[str, Sequence[StateValue]],
+    values_by_state: Mapping[str, Sequence[StateValue]],
     *,
     never: Never | None = None,
     other_queues: OtherQueues | None = None,
@@ -148,14 +148,14 @@ def states_by_values(
     Args:
         details: the table.
         layout: the table's layout. It has a state column and a one-column id.
-        words: the values of each state; see ``words_by_state``. There is a value for ready messages.
+        values_by_state: the values of each state; see ``words_by_state``. There is a value for ready messages.
         never: what a due time in more than five years means; ``None`` if rows have no such due time.
         other_queues: queues whose names show that their messages are not ready. The table then has no due time.
     """
     assert layout.state is not None  # noqa: S101 - see above
     column, due = layout.state.column, layout.due_at
-    later = list(words.get("scheduled", ()))
-    waits: Toml = {column: [*words["ready"], *(later if due is not None else ())]}
+    later = list(values_by_state.get("scheduled", ()))
+    waits: Toml = {column: [*values_by_state["ready"], *(later if due is not None else ())]}
     states = _waiting_states(details, due, waits, never=never)
     values: Toml = {}
     if other_queues is not None:
@@ -168,12 +168,12 @@ def states_by_values(
     if later and due is None:
         states.append({"name": "scheduled", "when": {column: later}})
     for kind in ("in_progress", "blocked", "dead", "done"):
-        if meant := words.get(kind):
+        if meant := values_by_state.get(kind):
             state: Toml = {"name": kind, "when": {column: list(meant)}}
             since = column_for_role(_SINCE[kind], _name_type_pairs(details)) if kind in _SINCE else None
             states.append(state if since is None else state | {"since": since})
-    told = "; ".join(f"{kind.replace('_', ' ')}: {', '.join(map(str, each))}" for kind, each in words.items())
-    entry = _queue_entry(details, layout, states, may_be_overdue="in_progress" in words) | values
+    told = "; ".join(f"{kind.replace('_', ' ')}: {', '.join(map(str, each))}" for kind, each in values_by_state.items())
+    entry = _queue_entry(details, layout, states, may_be_overdue="in_progress" in values_by_state) | values
     means = [StateListText.MEANINGS.render(column=column, meanings=told)]
     return entry, "; ".join((*means, *(() if other_queues is None else other_queues.describe())))
 
