@@ -15,6 +15,7 @@ from qmon.engines.postgres.postgres_errors import PostgresErrorText
 from qmon.engines.sqlserver import driver_wheel
 from qmon.model.config_reader import KeyText
 from qmon.monitor.catalog.resolve import ResolveText
+from qmon.tui.shared.header import HeaderText
 from tests.cli.calling import call
 from tests.cli.pseudo_terminal import Terminal
 from tests.facts import query
@@ -63,7 +64,7 @@ def test_connect_alone_lists_what_is_known_and_asks(configured: Path) -> None:
     terminal.expect(KeyText.DID_YOU_MEAN.render(word="shop"))
     terminal.expect(f"{PromptText.QUESTION}:", times=2)
     terminal.type("2")
-    terminal.expect("live")
+    terminal.expect(HeaderText.LIVE.split()[1])
     os.write(terminal.leader, b"q")
     assert terminal.end() == 0, terminal.seen
 

@@ -137,7 +137,7 @@ def test_the_dashboard_asks_for_the_password_and_shows_what_is_served(
         terminal.expect("Password for 127.0.0.1:", times=2)
         terminal.type(PASSWORD)
         terminal.expect(HeaderText.FROM_SERVE.render(address="127.0.0.1:"))
-        terminal.expect("live")
+        terminal.expect(HeaderText.LIVE.split()[1])
         terminal.expect("staging")
         terminal.type("q")
         assert terminal.end() == 0

@@ -21,6 +21,7 @@ from qmon.tui import keys
 from qmon.tui.actions.availability import DisabledText
 from qmon.tui.app import AppText, QmonApp
 from qmon.tui.replay.replay_app import ReplayApp
+from qmon.tui.shared.header import HeaderText
 from qmon.tui.watched_target import DashboardTarget
 from qmon.tui.widgets.lines import Lines
 from tests.facts import wait_until
@@ -53,7 +54,7 @@ async def test_the_header_says_when_it_was_and_the_keys_move_in_it(tmp_path: Pat
     recorded(tmp_path)
     async with shown(tmp_path) as (app, pilot, driver):
         assert "REPLAY" in header(app) and "2026-11-21 13:00:00 UTC ‖" in header(app)
-        assert "live" not in header(app)
+        assert HeaderText.LIVE not in header(app)
         await pilot.press("n")
         await driver.until(lambda: "13:00:10" in header(app), "a step")
         await pilot.press("b")

@@ -110,7 +110,7 @@ async def test_the_screens_say_who_holds_row_versions_at_what_cost_and_what_ther
         assert has(told, VersionStoreText.GAIN, size="1.2 GB", then=next_holder)
         assert not has(told, HorizonText.GAIN)
         assert per_pop in d.lines("use-heading")
-        assert "batches 1,204" in d.lines("counters")
+        assert f"{WaitsText.BATCHES} 1,204" in d.lines("counters")
         await d.press("i")
         assert has(d.lines("state"), HealthText.CPU_TIME, milliseconds=3)
         d.app.selected = "mails"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.cli.library_page import _ACTIONS, library_lines
+from qmon.cli.library_page import _ACTIONS, LibraryPageText, library_lines
 from qmon.config.config_file import parse_config
 from qmon.errors import BadInput
 from qmon.libraries.library import group_for, library_from_dict
@@ -215,7 +215,7 @@ def test_the_page_of_a_library_names_the_declared_actions() -> None:
         ],
     }
     library = library_from_dict(raw, "file", own=True)
-    (actions,) = (line.split(None, 1)[1] for line in library_lines(library) if line.startswith("  actions"))
-    assert actions.split(", ") == [_ACTIONS["requeue"], _ACTIONS["retry"]]
+    actions = ", ".join((_ACTIONS["requeue"], _ACTIONS["retry"]))
+    assert LibraryPageText.ACTIONS.render(actions=actions) in library_lines(library)
     layout = group_for(library, 1, "", ObjectName("app", "jobs"), "our-jobs").queue_layout(None)
     assert why_not_allowed(layout, OperationKind.REQUEUE) is None

@@ -13,6 +13,7 @@ from qmon.model.rates.queue_use import IndexUse, QueueUse
 from qmon.model.verdicts.server_verdicts import CLEANUP_BEHIND, HORIZON, ServerVerdictText
 from qmon.model.view import View
 from qmon.tui.waits import usage_panel, waits_panel
+from qmon.tui.waits.waits_panel import WaitsText
 from tests.unit.polls import poll
 from tests.unit.rule_inputs import FINE
 from tests.unit.sqlserver_queues import FIFO, TABLE, watched
@@ -109,7 +110,7 @@ def test_rates_of_ghosts_are_shown_by_index_and_for_the_server() -> None:
     assert [part.ghosted for part in queue.use.parts] == [25.0, 25.0]
     heading, *_, last = ["".join(part for part, _ in line) for line in usage_panel.usage_lines(queue, 200, 9)]
     assert last[heading.index("GHOST/s") :].split()[0] == "25.0"
-    assert "ghosts skipped 9,000" in "".join(
+    assert f"{WaitsText.GHOSTS_SKIPPED} 9,000" in "".join(
         piece for line in waits_panel.counter_lines(view, 200) for piece, _ in line
     )
     assert {each.code: each.proof for each in queue.verdicts}["cleanup behind"] == (

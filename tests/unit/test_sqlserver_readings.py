@@ -134,7 +134,7 @@ def test_nothing_where_the_documentation_allows_it(version: tuple[int, int]) -> 
     watch.fragments()
     view = watch.polls(4)
     assert [f for s in watch.snapshots for f in s.failures] == []
-    assert "batches –" in words(waits_panel.counter_lines(view, 160))
+    assert f"{WaitsText.BATCHES} –" in words(waits_panel.counter_lines(view, 160))
     assert "row versions none" in words(horizon_panel.horizon_lines(view, 160, 7))
     assert status_object(view)["engine"] == "sqlserver"
 
