@@ -217,7 +217,7 @@ def main(arguments: list[str]) -> int:
         acting = ActionRunner(create_context(target))
         app = QmonApp(
             DashboardTarget(
-                source, source.fold, environment=target.environment, runner=acting, recorder=recorder, known=known
+                source, source.fold, environment=target.environment, runner=acting, recorder=recorder, past=known
             ),
             plain=False,
         )

@@ -106,7 +106,7 @@ def sql_readme() -> str:
         return f"| {words} | {cells[0] or '–'} | {cells[1] or '–'} |"
 
     made = {
-        figure.words: (figure.probe.name,) if figure.probe is not None else probes_for(figure.field)
+        figure.screen_name: (figure.probe.name,) if figure.probe is not None else probes_for(figure.field)
         for figure in DIRECT_FIGURES
     }
     lines = SQL_README.read_text("utf-8").splitlines()

@@ -60,9 +60,9 @@ def _raise_bad_input(problem: str) -> None:
 
 def note_rules_without_target(config: Config, targets: Collection[str]) -> None:
     """Print a note for each alert that applies neither to a configured target nor to one of ``targets``."""
-    from qmon.model.alerts.alert_rules import rules_without_target
+    from qmon.model.alerts.alert_rules import unmatched_target_lines
 
-    for line in rules_without_target(config.alerts, {*config.targets, *targets}):
+    for line in unmatched_target_lines(config.alerts, {*config.targets, *targets}):
         print_note(f"qmon: {line}")
 
 
@@ -71,9 +71,9 @@ def note_rules_without_queue(config: Config, queues: Mapping[str, Collection[str
 
     ``queues``: the queue names of each target that was read.
     """
-    from qmon.model.alerts.alert_rules import rules_without_queue
+    from qmon.model.alerts.alert_rules import unmatched_queue_lines
 
-    for line in rules_without_queue(config.alerts, queues, config.targets):
+    for line in unmatched_queue_lines(config.alerts, queues, config.targets):
         print_note(f"qmon: {line}")
 
 

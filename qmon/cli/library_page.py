@@ -114,7 +114,7 @@ def library_lines(library: Library) -> Iterator[str]:
 def _layout_lines(layout: Layout) -> Iterator[str]:
     from qmon.operate.plan.allowed_actions import why_not_allowed
 
-    yield LibraryPageText.MESSAGES_OF_SUCH.render(columns=" and ".join(layout.ids))
+    yield LibraryPageText.MESSAGES_OF_SUCH.render(columns=" and ".join(layout.id_columns))
     yield LibraryPageText.LIKE_DESIGN.render(design=layout.design, essence=layout.traits.essence)
     if layout.deletes_on_pop:
         yield LibraryPageText.DELETED

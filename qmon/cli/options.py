@@ -126,8 +126,8 @@ Subscribers = Annotated[
 
 
 @dataclass(frozen=True)
-class SetupOptions:
-    """Options that confirm a plan. They are for commands that have their own option to print the SQL."""
+class ConfirmationOptions:
+    """Options that confirm a plan, for commands that have their own option to print the SQL."""
 
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Reason, for the audit.")] = ""
@@ -140,7 +140,7 @@ class SetupOptions:
 
 
 @dataclass(frozen=True)
-class ConfirmationOptions(SetupOptions):
-    """Options that confirm a plan."""
+class ActionOptions(ConfirmationOptions):
+    """Options that confirm a plan or print its SQL."""
 
     sql: Annotated[bool, typer.Option("--sql", help="Also print the SQL of the plan.")] = False

@@ -148,7 +148,7 @@ def open_dashboard_target(
         read_only=read_only or target.read_only,
         environment=target.environment,
         recorder=recorder,
-        known=past,
+        past=past,
     )
 
 

@@ -47,7 +47,7 @@ def show_served(url: str, path: Path | None, ca: Path | None, *, in_browser: boo
         past = target_past(source.target, config, None)
         fold = redacting_fold(TargetHistory(baselines=lambda: past.baselines).record_snapshot, redact)
         return run(
-            [DashboardTarget(source, fold, environment=source.environment, known=past)],
+            [DashboardTarget(source, fold, environment=source.environment, past=past)],
             dark=config.settings.theme != "light",
             alerting=alerting_for([source.target], config),  # the server notifies the receivers
             served=socket.gethostname() if in_browser else address.host_and_port,

@@ -68,11 +68,11 @@ class ListedConsumer:
 class ConsumerList:
     """The consumers of a queue, the ones that hold messages first.
 
-    ``whole``: false if there may be other consumers. ``why``: why consumers are missing, or an empty text.
+    ``is_complete``: false if there may be other consumers. ``why``: why consumers are missing, or an empty text.
     """
 
     consumers: tuple[ListedConsumer, ...]
-    whole: bool = True
+    is_complete: bool = True
     why: str = ""
 
 
@@ -121,7 +121,7 @@ def list_consumers(queue: QueueView, sampled_at: float) -> ConsumerList:
         )
         found.append(_with_messages(named, messages, queue, True, True))
     found.sort(key=lambda each: (-(each.holds or 0), each.name.casefold(), each.key))
-    whole = (seen is not None and seen.whole) or (queue.workers is not None)
+    whole = (seen is not None and seen.has_all_sessions) or (queue.workers is not None)
     why = "" if whole else queue.consumers.reason or Unknown.SESSIONS_UNSEEN
     return ConsumerList(tuple(found), whole, why)
 

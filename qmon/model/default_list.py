@@ -15,5 +15,5 @@ def default_listing(layout: Layout) -> PageRequest:
 
 def begins_at_head(layout: Layout) -> bool:
     """Return whether the next messages are listed first, because no row is marked in progress before a pop commits."""
-    unknown = layout.part is None and bool(reason_without_list(layout, "in_progress")) and bool(layout.ids)
+    unknown = layout.part is None and bool(reason_without_list(layout, "in_progress")) and bool(layout.id_columns)
     return layout.ring is not None or pops_in_transaction(layout) or unknown

@@ -34,7 +34,7 @@ class QueueFigure:
 
     Attributes:
         field: field of ``QueueView``, or name in ``QueueView.direct``.
-        words: the figure's name on screens.
+        screen_name: the figure's name on screens.
         about: the figure's meaning.
         of_rows: true if the figure is read from the rows of the table. Such a figure is a lower bound if row-level
             security hides rows from our role.
@@ -42,7 +42,8 @@ class QueueFigure:
             recorded.
         negative: true if the figure may be below 0.
         alias: the figure's name in alert rules and graphs, if it is not ``field``.
-        heading: heading of the figure's column, if it does not follow from ``words``; ``None`` if it has no column.
+        heading: heading of the figure's column, if it does not follow from ``screen_name``; ``None`` if it has no
+            column.
         metric: the figure's metric without the prefix ``qmon_queue_``. Counts of rows have a metric by default.
         moved: for a rate, the field of ``MovedMessages`` with the messages behind the rate. This field is recorded
             instead of the rate, and has a counter as its metric.
@@ -56,7 +57,7 @@ class QueueFigure:
     """
 
     field: str
-    words: str
+    screen_name: str
     unit: str
     about: str
     of_rows: bool = False
@@ -87,16 +88,16 @@ class QueueFigure:
         return f"{self.field}_s" if self.unit == SECONDS else self.field
 
     @property
-    def title(self) -> str:
+    def column_title(self) -> str:
         """Heading of the figure's column; empty if it has no column."""
         if self.heading is None:
             return ""
-        return self.heading or f"{self.words.removesuffix(' rate').upper()}{self.suffix}"
+        return self.heading or f"{self.screen_name.removesuffix(' rate').upper()}{self.unit_suffix}"
 
     @property
     def plot_name(self) -> str:
         """The figure's name in plots."""
-        return self.alias or self.words.removesuffix(" rate")
+        return self.alias or self.screen_name.removesuffix(" rate")
 
     @property
     def metric_name(self) -> str:
@@ -128,10 +129,10 @@ class QueueFigure:
 
     def value_with_unit(self, value: float) -> str:
         """Return a value as text, with ``/s`` for rates and growth."""
-        return f"{self.value_text(value)}{self.suffix}"
+        return f"{self.value_text(value)}{self.unit_suffix}"
 
     @property
-    def suffix(self) -> str:
+    def unit_suffix(self) -> str:
         """The text after a value: ``/s`` for rates and growth."""
         return "/s" if self.unit in (RATE, GROWTH) else ""
 

@@ -232,7 +232,7 @@ class Snapshot:
     first: bool = False
     every_s: float = 0.0
 
-    def with_queues(self, names: Collection[str]) -> Snapshot:
+    def only_queues(self, names: Collection[str]) -> Snapshot:
         """Return the poll with only the named queues and their failed probes, and without Service Broker."""
         return replace(
             self,

@@ -214,7 +214,7 @@ class View:
         """The pauses in force on all watched queues."""
         return tuple(pause for each in self.queues for pause in each.pauses)
 
-    def with_queues(self, names: Collection[str]) -> View:
+    def only_queues(self, names: Collection[str]) -> View:
         """Return the view with only the named queues, and without Service Broker."""
         kept = tuple(queue for queue in self.queues if queue.name in names)
         return replace(self, queues=kept, server=replace(self.server, broker=None))

@@ -182,7 +182,7 @@ class Alerting:
         wall = time.time()
         notices = notices_for(target, alerts.raised, now, wall)
         alerts.sent, out = select_due_notices(alerts.sent, notices, now, wall, wait_s)
-        return [replace(notice, words=hide_secrets(self._redact(notice.words))) for notice in out]
+        return [replace(notice, text=hide_secrets(self._redact(notice.text))) for notice in out]
 
     def _send(self, notices: Sequence[Notice]) -> None:
         if self.notifier is not None:

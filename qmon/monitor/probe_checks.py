@@ -27,7 +27,7 @@ from qmon.monitor.background.plan_reader import PlanReader
 from qmon.monitor.background.slow_reads import SlowReads
 from qmon.monitor.background.table_scan import Scan, read_parts
 from qmon.monitor.catalog.catalog import Catalog
-from qmon.monitor.catalog.newest_times import compare_tables_with_clock
+from qmon.monitor.catalog.newest_times import compare_unknown_zones_with_clock
 from qmon.monitor.catalog.proposed_indexes import propose_indexes
 from qmon.monitor.catalog.resolve import Resolved, resolve_queues
 from qmon.monitor.poll.collector import Collector
@@ -195,7 +195,7 @@ def _read_settings(
 
 def _check_times(connection: Connection, engine: Engine, resolved: Resolved) -> Iterator[Check]:
     """Compare the newest rows with the clock, for time columns whose time zone is unknown."""
-    lines = compare_tables_with_clock(Catalog(connection, engine), resolved.layouts)
+    lines = compare_unknown_zones_with_clock(Catalog(connection, engine), resolved.layouts)
     for layout in resolved.layouts:
         for line in lines.get(layout.table, ()):
             yield Check("(times)", layout.queue, problem=line, expected=True)

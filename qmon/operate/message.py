@@ -166,12 +166,12 @@ def _key_for(layout: Layout, id: str) -> dict[str, str]:
     ring = layout.ring
     if ring is not None:
         return {ring.slot: str(int(id) % ring.size), ring.message_id: id}
-    if not layout.ids:
+    if not layout.id_columns:
         raise BadInput(MessageText.NO_ID.render(table=layout.table))
-    parts = split_id(id, len(layout.ids))
-    if len(parts) != len(layout.ids):
-        raise BadInput(MessageText.ID_FORM.render(form="/".join(layout.ids)))
-    return dict(zip(layout.ids, parts, strict=True))
+    parts = split_id(id, len(layout.id_columns))
+    if len(parts) != len(layout.id_columns):
+        raise BadInput(MessageText.ID_FORM.render(form="/".join(layout.id_columns)))
+    return dict(zip(layout.id_columns, parts, strict=True))
 
 
 class _Row:
@@ -258,7 +258,7 @@ def _read_second_row(
         table, column, value = (
             ObjectName(layout.table.schema, lookup.table),
             lookup.key,
-            _text_value(row.get(lookup.by)),
+            _text_value(row.get(lookup.referring_column)),
         )
     elif layout.data_table is not None and layout.data_id is not None:
         table, column = layout.data_table, layout.data_id

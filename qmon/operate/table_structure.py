@@ -120,7 +120,11 @@ class TableStructure:
 
     def id_columns(self, layout: Layout) -> tuple[str, ...]:
         """Return the columns that make up a message's id: the layout's id columns if they are unique, else the key."""
-        return layout.ids if not self.keys or (layout.ids and self.is_identified_by(layout.ids)) else self.key
+        return (
+            layout.id_columns
+            if not self.keys or (layout.id_columns and self.is_identified_by(layout.id_columns))
+            else self.key
+        )
 
     def obstacle_names(self, kind: str) -> tuple[str, ...]:
         """Return the names of the obstacles of this kind, without qmon's own trigger that pauses producers."""

@@ -215,7 +215,7 @@ class QmonApp(PersonalApp, inherit_bindings=False):
 
     @property
     def known_past(self) -> KnownPast:
-        return self.current.target.known
+        return self.current.target.past
 
     @property
     def memory(self) -> InMemoryHistory | None:

@@ -86,7 +86,7 @@ _FORMS: Final[Mapping[str, tuple[Callable[[float], str], Callable[[float], str]]
 def figure_column(field: str, rank: int, width: int) -> GridColumn:
     """Return the column of a figure. ``rank``: see ``GridColumn``."""
     figure = FIGURES_BY_FIELD[field]
-    return GridColumn(field, figure.title, True, rank, width=width, about=figure.about)
+    return GridColumn(field, figure.column_title, True, rank, width=width, about=figure.about)
 
 
 def column_cell(figure: Figure, column: GridColumn, tone: str = "text", *, mark: str = "", aged: bool = True) -> Cell:
@@ -138,7 +138,7 @@ def unknown_figures(queue: QueueView) -> list[tuple[str, str]]:
     for each in MAIN_FIGURES:
         figure = each.figure_for(queue)
         if each.field not in none and figure.value is None and figure.reason not in ("", Reason.NOT_IN_TABLE):
-            out.append((each.words, clean(figure.reason)))
+            out.append((each.screen_name, clean(figure.reason)))
     return out
 
 

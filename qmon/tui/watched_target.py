@@ -31,7 +31,7 @@ class DashboardTarget:
         fold: builds the view of a snapshot. Called on the source's thread, once per snapshot, in order.
         prod, read_only, environment: the badges of the target.
         recorder: the recorder of the source, for the badge. The app does not close the recorder.
-        known: recordings and baselines of the target.
+        past: recordings and baselines of the target.
         runner: plans and runs actions. Without a runner, the keys of actions are disabled. May be set later: after the
             target was reached and before its first figures arrive.
         memory: the history since the start; ``None`` in a replay.
@@ -43,7 +43,7 @@ class DashboardTarget:
     read_only: bool = False
     environment: str = ""
     recorder: Recorder | None = None
-    known: KnownPast = field(default_factory=KnownPast)
+    past: KnownPast = field(default_factory=KnownPast)
     runner: ActionRunner | None = None
     memory: InMemoryHistory | None = field(default_factory=InMemoryHistory)
 

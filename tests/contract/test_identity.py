@@ -129,7 +129,7 @@ def test_a_composite_key_is_proposed_as_such(database: str) -> None:
     jobs(database)
     with opened(database) as connection:
         (found,) = resolve_queues(connection, ENGINE, [replace(LAYOUT, state=StateColumn("status", 1, 2))]).layouts
-    assert (found.id, found.ids) == ("seq", ("tenant", "seq"))
+    assert (found.id, found.id_columns) == ("seq", ("tenant", "seq"))
 
 
 @pytest.mark.parametrize(

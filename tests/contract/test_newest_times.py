@@ -11,7 +11,7 @@ from qmon.model.layout.layout import Layout, ObjectName, StateColumn
 from qmon.model.layout.time_zones import UNKNOWN_ZONE
 from qmon.model.reasons import Reason
 from qmon.monitor.catalog.catalog import Catalog
-from qmon.monitor.catalog.newest_times import NewestTimeText, compare_tables_with_clock
+from qmon.monitor.catalog.newest_times import NewestTimeText, compare_unknown_zones_with_clock
 from qmon.monitor.poll.poller import POLL
 from qmon.monitor.state.sample_figures import FigureText
 from tests.cli.calling import call
@@ -48,7 +48,7 @@ def _push(url: str, zone: str, values: str = "DEFAULT") -> None:
 def _lines(url: str) -> list[str]:
     connection = ENGINE.connect(target_of(url), POLL)
     try:
-        return list(compare_tables_with_clock(Catalog(connection, ENGINE), [MAILS]).get(MAILS.table, ()))
+        return list(compare_unknown_zones_with_clock(Catalog(connection, ENGINE), [MAILS]).get(MAILS.table, ()))
     finally:
         connection.close()
 

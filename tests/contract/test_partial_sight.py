@@ -31,7 +31,7 @@ from qmon.monitor.poll.withheld_samples import VisibilityText
 from qmon.monitor.probes.probe_statements import StatementCache
 from qmon.tui.blocking import tree
 from qmon.tui.blocking.tree import BlockingText
-from qmon.tui.overview import panels
+from qmon.tui.overview import overview_lines
 from qmon.tui.spans import Line
 from qmon.tui.waits import horizon_panel, waits_panel
 from tests.cli.calling import call
@@ -86,7 +86,7 @@ def test_a_role_that_sees_no_other_session_is_shown_the_lock_chain_and_no_zeros(
         assert below.session.object == "table public.fifo"
         assert (view.server.waits, view.server.waiting, view.server.horizon) == (None, None, None)
         assert "pg_read_all_stats" in the_reason(view)
-        line = words(panels.target_lines(view, 160))
+        line = words(overview_lines.target_lines(view, 160))
         assert "blocked 1" in line
         assert "waits –" in line
         assert BlockingText.NOT_VISIBLE in words(tree.panel_lines(top, 160, 5))

@@ -22,7 +22,7 @@ from qmon.recording.history.recording_archive import live_archive
 from qmon.recording.history.timeline import EventKind, TimelineEvent
 from qmon.recording.history.timeline_query import recorded_events
 from qmon.recording.write.recorder import Recorder
-from qmon.tui.overview.panels import TargetLineText, why_lines
+from qmon.tui.overview.overview_lines import TargetLineText, why_lines
 from qmon.tui.overview.queue_rows import COLUMNS, rows_for
 from tests.facts import wait_until
 from tests.unit.polls import COUNTERS, fifo, moved, poll
@@ -103,15 +103,15 @@ def test_all_agree(rule: Rule, ahead_s: float, tmp_path: Path, monkeypatch: pyte
     events = of_verdicts(watched.memory.events())
     assert sorted(watched.recorded(), key=at) == sorted(events, key=at)
     began, ended = (event for event in sorted(events, key=at) if event.about == rule.code.replace("_", " "))
-    assert (began.what, began.words, began.at) == ("began", "9 of 12", BEGIN + raised_s)
+    assert (began.change, began.text, began.at) == ("began", "9 of 12", BEGIN + raised_s)
     (past,) = (each for each in view.queues[0].past if each.code == rule.code)
     assert (past.since_at, past.proof, past.severity) == (since_at, "9 of 12", rule.severity)
-    assert (ended.what, ended.at) == ("ended", past.until_at - ahead_s)
-    assert ended.words == f"after {duration(past.until_at - since_at)}: 9 of 12"
+    assert (ended.change, ended.at) == ("ended", past.until_at - ahead_s)
+    assert ended.text == f"after {duration(past.until_at - since_at)}: 9 of 12"
 
 
 def at(event: TimelineEvent) -> tuple[float, str, str]:
-    return event.at, event.about, event.what
+    return event.at, event.about, event.change
 
 
 def assert_shown(view: View, verdict: Verdict) -> None:
@@ -131,4 +131,4 @@ def assert_shown(view: View, verdict: Verdict) -> None:
     )
     if verdict.severity >= Severity.WARNING:
         (problem,) = check(view, ()).problems
-        assert problem.words == f"{verdict.code}: {verdict.proof}"
+        assert problem.text == f"{verdict.code}: {verdict.proof}"

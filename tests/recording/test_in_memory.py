@@ -125,7 +125,7 @@ def test_past_verdicts_and_waits_stay_few() -> None:
 
 
 def told(events: tuple[TimelineEvent, ...] | list[TimelineEvent]) -> list[str]:
-    return [f"{event.queue}: {event.about} {event.what}" for event in events]
+    return [f"{event.queue}: {event.about} {event.change}" for event in events]
 
 
 def test_verdicts_begin_get_worse_and_end_and_what_is_not_decided_is_not_over() -> None:
@@ -138,7 +138,7 @@ def test_verdicts_begin_get_worse_and_end_and_what_is_not_decided_is_not_over() 
     ]
     assert changes.record_verdicts(20.0, "mails", (worse,), undecided=("stuck_in_progress",)) == []
     (over,) = changes.record_verdicts(70.0, "mails", (worse,))
-    assert (over.what, over.words, over.severity) == ("ended", "after 1 m 00 s: 7 in progress", Severity.FINE)
+    assert (over.change, over.text, over.severity) == ("ended", "after 1 m 00 s: 7 in progress", Severity.FINE)
     assert told(changes.forget_queues(80.0, ["mails"])) == ["mails: consumers fall behind ended"]
     assert changes.queues == ()
 
@@ -151,7 +151,7 @@ def test_incidents_and_events_come_from_the_same_polls() -> None:
     assert incident.cause == "stuck_in_progress"
     assert incident.last_at - incident.first_at == pytest.approx(198.0)
     over, began = watched.memory.events()
-    assert (over.what, began.what) == ("ended", "began")
+    assert (over.change, began.change) == ("ended", "began")
     assert over.at - began.at == pytest.approx(200.0)
     mark = watched.memory.find_jump_point("mails", BEGIN, forward=True)
     assert mark is not None and mark.at == incident.first_at
@@ -165,7 +165,12 @@ def test_a_connection_is_told_when_it_changes_and_events_are_bounded() -> None:
             SourceState("orders-prod", phase, "no route to host" if phase is Phase.LOST else "")
         )
     lost, live = watched.memory.events()
-    assert (lost.what, lost.words, lost.severity, live.what) == ("lost", "no route to host", Severity.CRITICAL, "live")
+    assert (lost.change, lost.text, lost.severity, live.change) == (
+        "lost",
+        "no route to host",
+        Severity.CRITICAL,
+        "live",
+    )
     for number in range(MOST_EVENTS):
         watched.now += 1
         watched.memory.record_state(SourceState("orders-prod", Phase.LOST if number % 2 else Phase.LIVE))
@@ -189,7 +194,7 @@ def test_events_of_a_recording_are_those_of_the_day(tmp_path: Path) -> None:
     ]
     done = next(event for event in found if event.kind is EventKind.OPERATION)
     assert done.at == pytest.approx(BEGIN + DONE_AT * HOUR, abs=60)
-    assert done.words == "40 by anna@ops-1, worker died"
+    assert done.text == "40 by anna@ops-1, worker died"
     before = [event for events in recorded_events(archive, BEGIN + 8 * HOUR) for event in events]
     assert told(before) == told(found)[-3:]
 

@@ -47,7 +47,7 @@ def test_a_note_has_the_incident_its_proof_the_action_and_the_events(day: Path) 
     (done,) = note.operations
     assert (done.operation.kind, done.operation.by) == ("requeue", "anna@ops-1")
     assert done.at == pytest.approx(BEGIN + DONE_AT * HOUR_S, abs=60)
-    assert [(event.kind, event.what) for event in note.events] == [
+    assert [(event.kind, event.change) for event in note.events] == [
         (EventKind.VERDICT, "began"),
         (EventKind.OPERATION, "done"),
         (EventKind.VERDICT, "ended"),

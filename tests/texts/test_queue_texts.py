@@ -11,8 +11,8 @@ from qmon.tui.message.message_screen import MessageScreenText
 from qmon.tui.overview.broker_panel import BrokerPanelText
 from qmon.tui.overview.causes import CauseText
 from qmon.tui.overview.column_choice import ColumnsText
+from qmon.tui.overview.overview_lines import TargetLineText
 from qmon.tui.overview.overview_screen import OverviewText
-from qmon.tui.overview.panels import TargetLineText
 from qmon.tui.overview.summary import SummaryText
 from qmon.tui.overview.trend_panel import TrendsText
 from qmon.tui.queue.message_lists import ListsText

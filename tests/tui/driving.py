@@ -114,7 +114,7 @@ async def dashboard(
     """The app at a size, without figures yet."""
     source, clock = Scripted(), Clock()
     app = QmonApp(
-        DashboardTarget(source, source.fold, prod=prod, read_only=read_only, runner=runner, known=known or KnownPast()),
+        DashboardTarget(source, source.fold, prod=prod, read_only=read_only, runner=runner, past=known or KnownPast()),
         clock=clock,
         plain=plain,
         alerting=None if alerting is None else alerting(clock),

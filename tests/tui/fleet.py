@@ -89,7 +89,7 @@ def fleet_app(
             environment="" if name != "crm" else "staging",
             read_only=runners is None,
             runner=(runners or {}).get(name),
-            known=(known or {}).get(name, KnownPast()),
+            past=(known or {}).get(name, KnownPast()),
         )
         for name, source in sources.items()
     ]

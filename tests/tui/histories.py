@@ -27,7 +27,7 @@ def replayed(root: Path, hours: float, *, plain: bool = False, dark: bool = True
     replay = Replay(reader, BEGIN + hours * HOUR, playing=False)
     found = find_baselines(root if root.is_dir() else None)
     known = KnownPast(archive_from_reader(reader), lambda: found, lambda: replay.position, replay.seek)
-    return ReplayApp(DashboardTarget(replay, replay.fold, known=known), plain=plain, dark=dark), replay
+    return ReplayApp(DashboardTarget(replay, replay.fold, past=known), plain=plain, dark=dark), replay
 
 
 def history(driver: Driver) -> HistoryScreen:

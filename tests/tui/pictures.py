@@ -42,7 +42,7 @@ class Shot:
         self.found = found or view()
         self.clock = Clock()
         self.app = QmonApp(
-            DashboardTarget(self.source, self.source.fold, prod=True, read_only=True, known=known or KnownPast()),
+            DashboardTarget(self.source, self.source.fold, prod=True, read_only=True, past=known or KnownPast()),
             clock=self.clock,
             dark=dark,
             plain=plain,

@@ -41,7 +41,7 @@ async def test_what_is_recorded_now_and_what_was_recorded_before(database: str, 
 
     recorded = RecordingSource(poller, add, recorder)
     known = target_past(target.name, Config(Path(os.devnull)), tmp_path)
-    app = QmonApp(DashboardTarget(recorded, recorded.fold, recorder=recorder, known=known), plain=False)
+    app = QmonApp(DashboardTarget(recorded, recorded.fold, recorder=recorder, past=known), plain=False)
     try:
         async with app.run_test(size=(120, 40)) as pilot:
             driver = Driver(app, Scripted(), Clock(), pilot)

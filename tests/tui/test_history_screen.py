@@ -187,7 +187,7 @@ async def test_what_was_ten_minutes_ago_is_seen_after_one_key_without_a_recordin
         ago = past.steps["ready"][step_index(past, past.until_at - 600)]
         assert ago is not None
         assert ago.mean == pytest.approx(100 + 65 * 6 - 60, abs=6)
-        assert "stuck in progress: 7 in progress" in screen.plot_events[0].words
+        assert "stuck in progress: 7 in progress" in screen.plot_events[0].text
         assert screen.plot_events[0].until_at - screen.plot_events[0].at == pytest.approx(290.0, abs=11)
 
 

@@ -424,7 +424,7 @@ async def test_the_help_explains_every_known_figure_of_the_queue_screen() -> Non
 
 def test_every_figure_has_its_section_in_the_manual() -> None:
     for each in QUEUE_FIGURES:
-        assert manual.explanation_text(each.words), each.words
+        assert manual.explanation_text(each.screen_name), each.screen_name
         assert topics.figure_topics(each.field), each.field
 
 

@@ -15,8 +15,8 @@ from qmon.model.layout.layout import ObjectName
 from qmon.model.reasons import Reason
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import QueueView
+from qmon.tui.overview.overview_lines import TargetLineText
 from qmon.tui.overview.overview_screen import OverviewText
-from qmon.tui.overview.panels import TargetLineText
 from qmon.tui.overview.summary import SummaryText
 from qmon.tui.screen_texts import ScreenText
 from tests.tui.driving import dashboard, later

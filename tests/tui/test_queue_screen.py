@@ -8,7 +8,7 @@ import pytest
 
 from qmon.model.figure import Figure, PastVerdict, Severity, Verdict
 from qmon.model.snapshot import ProbeFailure
-from qmon.tui.overview.panels import TargetLineText
+from qmon.tui.overview.overview_lines import TargetLineText
 from qmon.tui.queue.message_lists import ListsText
 from qmon.tui.queue.message_rows import ListTitle
 from qmon.tui.queue.queue_panel import QueuePanelText

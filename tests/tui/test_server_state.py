@@ -91,8 +91,8 @@ def test_a_failover_is_an_event_and_a_verdict_for_a_while() -> None:
     for each in polled(shop=shop)[1]:
         events += changes.record_verdicts(each.sampled_at, "orders", each.queues[0].verdicts, each.queues[0].undecided)
     (began,) = (event for event in events if event.about == "failed over")
-    assert (began.what, began.cause) == ("began", "SQL9")
-    assert began.words == ServerHealthText.FAILED_OVER.render(age="0.0 s", before="SQL1", now="SQL9")
+    assert (began.change, began.cause) == ("began", "SQL9")
+    assert began.text == ServerHealthText.FAILED_OVER.render(age="0.0 s", before="SQL1", now="SQL9")
 
 
 async def test_on_a_small_screen_it_is_there_where_something_is_wrong_and_otherwise_on_a_key() -> None:

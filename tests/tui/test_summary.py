@@ -9,7 +9,7 @@ from qmon.model.ranking import Ranking
 from qmon.model.verdicts import CANNOT_TELL
 from qmon.model.view import QueueView
 from qmon.monitor.source import Phase
-from qmon.tui.overview.panels import TargetLineText
+from qmon.tui.overview.overview_lines import TargetLineText
 from qmon.tui.overview.summary import SummaryText as S
 from qmon.tui.overview.summary import summary_line
 from qmon.tui.spans import line_width

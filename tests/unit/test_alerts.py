@@ -88,7 +88,7 @@ def test_at_least_so_many_proves_more_but_never_less() -> None:
 
 def test_what_is_not_known_is_neither_met_nor_not() -> None:
     found = evaluate_rule(DEEP, queue("q", ready=figure(None, "permission denied")), WARNING)
-    assert (found.met, found.words) == (
+    assert (found.met, found.text) == (
         None,
         AlertText.FIGURE_UNKNOWN.render(figure="depth", reason="permission denied"),
     )
@@ -109,7 +109,7 @@ def test_a_verdict_meets_its_code_or_a_pattern_and_fine_ones_no_pattern() -> Non
     assert met(every, queue("q")) is False
     assert met(AlertRule("exact", verdicts=("healthy",), severity=WARNING), queue("q")) is True
     assert met(AlertRule("own", verdicts=("consumers f*",), severity=CRITICAL), slow, CRITICAL) is True
-    assert evaluate_rule(every, stuck, CRITICAL).words == "stuck in progress: 7 of 9"
+    assert evaluate_rule(every, stuck, CRITICAL).text == "stuck in progress: 7 of 9"
     blind = queue("q", verdict=Verdict("cannot see", "denied", WARNING))
     assert met(AlertRule("no pops", verdicts=("no pops",)), blind) is None
 
@@ -147,7 +147,7 @@ def test_an_alert_is_raised_after_its_hold_and_cleared_after_its_own() -> None:
     (raised,) = follow((rule,), at(0, deep), at(9, deep), at(10, deep))
     assert (raised.rule, raised.queue, raised.severity, raised.value) == ("deep", "q", WARNING, 500)
     assert raised.since_at == TAKEN_AT + 10
-    assert raised.words == "depth 500, above 100"
+    assert raised.text == "depth 500, above 100"
     assert follow((rule,), at(0, deep), at(5, fine), at(10, deep)) == ()
     up = (at(0, deep), at(10, deep))
     assert follow((rule,), *up, at(12, fine), at(15, fine)) != ()
@@ -220,7 +220,7 @@ def test_a_lost_target_is_an_alert_of_rules_for_verdicts_until_it_answers() -> N
     memory = record_loss((every, DEEP), "orders-prod", "connection refused", TAKEN_AT + 1, memory)
     memory = record_loss((every, DEEP), "orders-prod", "connection refused", TAKEN_AT + 7, memory)
     worst, other = raised_alerts(memory)
-    assert (worst.queue, worst.severity, worst.words) == ("", CRITICAL, "unreachable: connection refused")
+    assert (worst.queue, worst.severity, worst.text) == ("", CRITICAL, "unreachable: connection refused")
     assert (other.rule, other.queue) == ("deep", "q")
     assert [a.rule for a in raised_alerts(record_view((every, DEEP), at(8, deep), memory))] == ["deep"]
 
@@ -229,7 +229,7 @@ def test_changes_are_those_that_somebody_wants_to_hear_of() -> None:
     alert = Alert("r", "q", WARNING, 1.0, "depth 500", 500)
     worse = replace(alert, severity=CRITICAL)
     assert [c.turn for c in find_changes((), (alert,))] == [AlertEvent.RAISED]
-    assert find_changes((alert,), (replace(alert, words="depth 501", value=501),)) == ()
+    assert find_changes((alert,), (replace(alert, text="depth 501", value=501),)) == ()
     assert [c.turn for c in find_changes((alert,), (worse,))] == [AlertEvent.WORSE]
     assert [c.turn for c in find_changes((worse,), (alert,))] == [AlertEvent.BETTER]
     assert [(c.turn, c.alert) for c in find_changes((worse,), ())] == [(AlertEvent.CLEARED, worse)]

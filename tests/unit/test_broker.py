@@ -411,7 +411,7 @@ def test_an_alert_is_raised_by_its_verdicts_and_cleared_when_they_are_over() -> 
     assert (before, after) == ([], [])
     (alert,) = during
     assert (alert.queue, alert.severity) == ("dbo.Orders]Q", Severity.CRITICAL)
-    assert has(alert.words, BrokerText.OFF, what="receive", are="is")
+    assert has(alert.text, BrokerText.OFF, what="receive", are="is")
     *_, unread, gone = raised(EVERY, replace(fine, queues=(OFF,)), None, replace(fine, queues=()))
     assert (len(unread), gone) == (1, [])
     assert raised(replace(EVERY, queues=("orders",)), replace(fine, queues=(OFF,))) == [[]]

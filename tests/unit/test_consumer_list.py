@@ -43,7 +43,7 @@ def watched(
         found,
         layout=replace(found.layout, state=STATES, owner=owner, started_at="at", part=None, ring=None),
         messages=messages,
-        consumers_seen=ClientsSeen(len(sessions), 0, "table", whole=whole, sessions=sessions),
+        consumers_seen=ClientsSeen(len(sessions), 0, "table", has_all_sessions=whole, sessions=sessions),
     )
 
 
@@ -57,7 +57,7 @@ def test_a_session_holds_the_messages_with_its_number_or_its_number_and_start() 
     assert (by[17].oldest_s, by[17].since_s, by[17].host) == (9.0, 60.0, "app-7")
     assert by[19].unknown["oldest"] is Unknown.HOLDS_NONE
     assert found.consumers[0] is by[17], "the one that holds most is first"
-    assert (found.whole, found.why) == (True, "")
+    assert (found.is_complete, found.why) == (True, "")
 
 
 def test_an_owner_without_a_session_is_a_consumer_of_its_own() -> None:
@@ -112,7 +112,7 @@ def test_workers_come_from_the_librarys_table_and_an_owner_without_worker_is_gon
 
 def test_without_sessions_the_list_says_why_consumers_may_be_missing() -> None:
     found = list_consumers(replace(queue("mails"), consumers_seen=None, messages=()), NOW)
-    assert (found.consumers, found.whole) == ((), False)
+    assert (found.consumers, found.is_complete) == ((), False)
     assert found.why
 
 

@@ -72,7 +72,7 @@ def test_who_locks_everything_is_who_it_was_while_that_is_not_read_for_half_a_mi
         evidence = QueueDiagnosis()
         found = evidence.locking_session(at(0.0, blocking=waiting()), q)
         assert found is not None
-        assert found.by == QueueLockText.SESSION.render(session=61)
+        assert found.holder == QueueLockText.SESSION.render(session=61)
         assert evidence.locking_session(at(29.0, failed, blocking=blocking), q) == found
         assert evidence.locking_session(at(31.0, failed, blocking=blocking), q) is None, "old is not fresh"
     evidence = QueueDiagnosis()

@@ -50,7 +50,7 @@ def test_a_queue_that_usually_gets_nothing_at_this_hour_is_not_silent(
 def test_a_poll_with_some_queues_has_no_failures_of_the_others() -> None:
     failures = tuple(ProbeFailure("head", "denied", queue=name) for name in ("", "f", "r"))
     whole = replace(poll(1, 1000.0, fifo(COUNTERS), QueueSamples(RING)), failures=failures)
-    part = whole.with_queues({"f"})
+    part = whole.only_queues({"f"})
     assert [samples.layout.queue for samples in part.queues] == ["f"]
     assert [failure.queue for failure in part.failures] == ["", "f"]
     view = TargetHistory().record_snapshot(part)

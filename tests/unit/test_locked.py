@@ -142,13 +142,13 @@ def test_the_cause_is_the_session_as_long_as_it_locks() -> None:
     for q, snapshot in ((QueueSamples(_LAYOUT), replace(_POLL, blocking=waiting())), held(50)):
         found = find_queue_lock(q, snapshot, in_transaction=False)
         assert found is not None
-        assert found.by == QueueLockText.SESSION.render(session=61)
+        assert found.holder == QueueLockText.SESSION.render(session=61)
         _, since = judge_queue(replace(FINE, locked=found, pop_rate=Figure(0.0)), 1000.0, {})
         (verdict,), _ = judge_queue(replace(FINE, locked=found, pop_rate=Figure(0.0)), 1060.0, since)
         assert verdict.cause == QueueLockText.SESSION.render(session=61)
     prepared = find_queue_lock(*held(50, session=0, application="pay-7"), in_transaction=False)
     assert prepared is not None
-    assert prepared.by == QueueLockText.PREPARED.render(transaction="pay-7")
+    assert prepared.holder == QueueLockText.PREPARED.render(transaction="pay-7")
     nameless = find_queue_lock(*held(50, session=0, application=""), in_transaction=False)
     assert nameless is not None
-    assert nameless.by == "", "another one may hold another queue"
+    assert nameless.holder == "", "another one may hold another queue"

@@ -116,7 +116,7 @@ def test_a_verdict_is_over_when_it_is_gone_itself_and_not_hidden_by_another() ->
 
 def test_the_key_is_the_same_from_every_qmon_and_tells_alerts_apart() -> None:
     (one,) = notices(alert())
-    (same,) = notices_for("shop", [replace(alert(), since_at=1.0, words="other", severity=CRITICAL)], 9e9, 5.0)
+    (same,) = notices_for("shop", [replace(alert(), since_at=1.0, text="other", severity=CRITICAL)], 9e9, 5.0)
     assert one == same == "6ea4da1ad266864e36595f0fc9fa4159"
     keys = [
         *notices(alert()),
@@ -205,7 +205,7 @@ RAISED: Final = Notice(
     WALL,
 )
 SINGLE: Final = replace(
-    RAISED, name="deep", cause="", queues=("orders",), severity=WARNING, words="depth 500, above 100"
+    RAISED, name="deep", cause="", queues=("orders",), severity=WARNING, text="depth 500, above 100"
 )
 OVER: Final = replace(RAISED, event=AlertEvent.CLEARED, at=WALL + 60.0)
 
@@ -238,7 +238,7 @@ def test_alertmanager_knows_an_alert_by_its_labels_so_what_is_no_longer_as_bad_e
 
 
 HOSTILE: Final = replace(
-    SINGLE, target="<!channel>", queues=("[a]]b].[c d] <@U1> [x](http://evil)",), words=f"{NASTY} & " + "long " * 2_000
+    SINGLE, target="<!channel>", queues=("[a]]b].[c d] <@U1> [x](http://evil)",), text=f"{NASTY} & " + "long " * 2_000
 )
 
 

@@ -52,7 +52,7 @@ def test_it_gets_each_notice_in_order_as_a_line_of_json(tmp_path: Path) -> None:
     place, said = tmp_path / "said", list[str]()
     sender = told(keeping(place), said)
     for number in range(5):
-        sender.send(notice(number, words="請求書; $(rm -rf /) `x` \n"))
+        sender.send(notice(number, text="請求書; $(rm -rf /) `x` \n"))
     end(sender)
     lines = [valid(line, "notice") for line in place.read_text().splitlines()]
     assert [each["queues"] for each in lines] == [["q0"], ["q1"], ["q2"], ["q3"], ["q4"]]

@@ -57,7 +57,7 @@ def test_a_rule_for_this_target_that_names_no_queue_of_it_is_not_ok() -> None:
     misspelt = AlertRule("deep", "ready", warn=100.0, targets=(there.target,), queues=("ordrs",))
     found = check_target(there, (misspelt,))
     assert [(each.queue, each.state, each.rule) for each in found.problems] == [("ordrs", CheckState.UNKNOWN, "")]
-    assert has(found.problems[0].words, KeyText.DID_YOU_MEAN, word="orders")
+    assert has(found.problems[0].text, KeyText.DID_YOU_MEAN, word="orders")
     for fine in ("ord*", "orders"):
         assert check_target(there, (replace(misspelt, queues=(fine,)),)).state is CheckState.OK
     anywhere = replace(misspelt, targets=("*",))

@@ -36,7 +36,7 @@ def test_the_probe_of_a_figure_has_its_name_and_an_index_and_returns_one_value()
         assert (probe.name, probe.feeds, probe.record) == (figure.field, (figure.field,), ValueSample)
         assert probe.index, figure.field
         assert probe.subject, figure.field
-        assert figure.title, figure.field
+        assert figure.column_title, figure.field
 
 
 def test_each_figure_has_a_value_or_says_why_not() -> None:

@@ -46,7 +46,7 @@ def test_each_view_of_a_probe_on_sql_server_is_named() -> None:
 
 def test_each_figure_of_a_queue_is_named() -> None:
     named = {name.strip() for row in ROWS for name in row.split("|")[1].split(",")}
-    assert {figure.words for figure in QUEUE_FIGURES} - named == set()
+    assert {figure.screen_name for figure in QUEUE_FIGURES} - named == set()
 
 
 def test_figures_that_a_probe_reads_directly_have_the_rows_of_their_files() -> None:

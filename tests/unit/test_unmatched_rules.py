@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qmon.model.alerts.alert_rules import AlertRule, AlertText, rules_without_queue, rules_without_target
+from qmon.model.alerts.alert_rules import AlertRule, AlertText, unmatched_queue_lines, unmatched_target_lines
 from qmon.model.config_reader import KeyText
 
 TARGETS = ("shop", "crm")
@@ -20,13 +20,13 @@ def rule(*, target: str = "*", queue: str = "*") -> AlertRule:
     [("shpo", KeyText.DID_YOU_MEAN.render(word="shop")), ("nowhere*", KeyText.CHOOSE_FROM.render(words="crm, shop"))],
 )
 def test_a_target_that_nothing_is_called(target: str, hint: str) -> None:
-    (line,) = rules_without_target([rule(target=target)], TARGETS)
+    (line,) = unmatched_target_lines([rule(target=target)], TARGETS)
     assert line == AlertText.NO_SUCH_TARGET.render(name="deep", targets=target, hint=hint)
 
 
 @pytest.mark.parametrize("target", ["shop", "sh*", "*", "?rm"])
 def test_a_target_that_is_there(target: str) -> None:
-    assert [*rules_without_target([rule(target=target)], TARGETS)] == []
+    assert [*unmatched_target_lines([rule(target=target)], TARGETS)] == []
 
 
 @pytest.mark.parametrize(
@@ -53,10 +53,10 @@ def test_a_target_that_is_there(target: str) -> None:
     ],
 )
 def test_a_queue_is_missing_if_no_target_of_the_rule_has_it(target: str, queue: str, lines: list[str]) -> None:
-    assert [*rules_without_queue([rule(target=target, queue=queue)], QUEUES, TARGETS)] == lines
+    assert [*unmatched_queue_lines([rule(target=target, queue=queue)], QUEUES, TARGETS)] == lines
 
 
 def test_nothing_is_said_while_a_target_of_the_rule_was_not_read() -> None:
     read = {"shop": QUEUES["shop"]}
-    assert [*rules_without_queue([rule(queue="payslips")], read, TARGETS)] == []
-    assert len([*rules_without_queue([rule(target="shop", queue="payslips")], read, TARGETS)]) == 1
+    assert [*unmatched_queue_lines([rule(queue="payslips")], read, TARGETS)] == []
+    assert len([*unmatched_queue_lines([rule(target="shop", queue="payslips")], read, TARGETS)]) == 1

@@ -124,7 +124,7 @@ def test_neither_where_something_moves_is_worked_on_or_paused(fine: dict[str, ob
 
 def test_what_cannot_be_seen_is_no_pops_and_no_more() -> None:
     assert said(signs(None))[0] == "no pops"
-    assert said(signs(ClientsSeen(0, 0, "routine", whole=False)))[0] == "no pops"
+    assert said(signs(ClientsSeen(0, 0, "routine", has_all_sessions=False)))[0] == "no pops"
 
 
 def test_stuck_messages_are_not_work() -> None:

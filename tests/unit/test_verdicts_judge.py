@@ -149,8 +149,8 @@ def test_a_raised_verdict_that_returns_within_a_lull_keeps_its_start_and_is_one_
         happened += events.record_verdicts(at, "orders", verdicts, over)
         past = log.record_verdicts(verdicts, at, over)
     assert starts == [0.0, 0.0, 0.0, 0.0]
-    assert [(event.at, event.what) for event in happened] == [(0.0, "began"), (26.0 + LULL_S, "ended")]
-    assert happened[1].words.startswith("after 36 s")
+    assert [(event.at, event.change) for event in happened] == [(0.0, "began"), (26.0 + LULL_S, "ended")]
+    assert happened[1].text.startswith("after 36 s")
     assert [(each.code, each.since_at, each.until_at) for each in past] == [("stuck in progress", 0.0, 26.0 + LULL_S)]
 
 

@@ -75,7 +75,7 @@ def replay(
         played = Replay(reader, begin_at, baselines=lambda: usual().baselines)
         past = replay_past(played, usual)
         environment, preferences = reader.session.environment, read_preferences()
-        shown = DashboardTarget(played, played.fold, environment=environment, known=past)
+        shown = DashboardTarget(played, played.fold, environment=environment, past=past)
         code = run([shown], preferences=preferences)
         _note_damage(reader)
         raise typer.Exit(code)

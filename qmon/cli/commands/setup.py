@@ -72,7 +72,7 @@ def setup(
     ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Remove the trigger. Needs --gate.")] = False,
     *,
-    setup_options: options.SetupOptions,
+    setup_options: options.ConfirmationOptions,
 ) -> None:
     """Create qmon's schema and roles in a database.
 
@@ -83,7 +83,7 @@ def setup(
     config = options.config_path(context)
     if gate is not None:
         shown = {"dry_run": setup_options.dry_run or show, "sql": show}
-        _gate(target, config, gate, options.ConfirmationOptions(**asdict(setup_options) | shown), remove=remove)
+        _gate(target, config, gate, options.ActionOptions(**asdict(setup_options) | shown), remove=remove)
         return
     if remove:
         raise BadInput(SetupText.REMOVE_NEEDS_GATE)
@@ -115,9 +115,7 @@ def setup(
         print_note(SetupText.FOR_A_ROLE.render(role=name))
 
 
-def _gate(
-    target: str, config: Path | None, queue: str, confirmation: options.ConfirmationOptions, *, remove: bool
-) -> None:
+def _gate(target: str, config: Path | None, queue: str, confirmation: options.ActionOptions, *, remove: bool) -> None:
     from qmon.cli.commands.act.run_action import act_on_queue
     from qmon.model.operation_records import OperationKind
 

@@ -42,7 +42,7 @@ _FIGURES: Final = tuple(
     FIGURES_BY_FIELD[field]
     for field in ("ready", "in_progress", "stuck", "scheduled", "dead", "oldest", "push_rate", "pop_rate", "gap")
 )
-_HEADERS: Final = ("QUEUE", "DESIGN", *(figure.title for figure in _FIGURES), "VERDICT")
+_HEADERS: Final = ("QUEUE", "DESIGN", *(figure.column_title for figure in _FIGURES), "VERDICT")
 _NONE: Final = Figure()
 
 
@@ -86,7 +86,7 @@ def status(
             print_note(f"qmon: {where}{StatusText.INSTALLED_ONLY}")
         return view
 
-    views = [view.with_queues(queues) if queues else view for view in ask_targets(known, ask)]
+    views = [view.only_queues(queues) if queues else view for view in ask_targets(known, ask)]
     unseen = set(queues or ()) - {queue.name for view in views for queue in view.queues}
     if unseen:
         names = ", ".join(sorted(unseen))

@@ -88,7 +88,7 @@ class GroupNames:
         queue = self._group.queue
         if queue is None or queue.lookup is None:
             return {}
-        return {"by": self.column(ColumnRef(queue.lookup.by)), "by_name": queue.lookup.by}
+        return {"by": self.column(ColumnRef(queue.lookup.referring_column)), "by_name": queue.lookup.referring_column}
 
     def row_names(self, states: Sequence[State]) -> dict[str, Sequence[str] | RowColumn | RowCondition | None]:
         """Return the names for statements that read rows in one of these states."""
@@ -181,7 +181,7 @@ class _ConditionWriter:
             if not is_time:
                 text, is_time = self._to_utc(text, zone), True
             if isinstance(change, Shift):
-                seconds = self._seconds_text(change.by, alias, table) or "0"
+                seconds = self._seconds_text(change.amount, alias, table) or "0"
                 text = self._engine.shifted_time(text, f"-({seconds})" if change.back else seconds)
             else:
                 others = [self._utc_text(each, alias, table) for each in change.others]
@@ -251,7 +251,7 @@ class _ConditionWriter:
         more = (
             f" AND {self.condition_text(condition.when, other, condition.table)}" if condition.when is not None else ""
         )
-        both = [f"{other}.{key}", self.column_text(condition.by, alias, outer_table)]
+        both = [f"{other}.{key}", self.column_text(condition.referring_column, alias, outer_table)]
         same = " = ".join(self._engine.text_expression([each]) if condition.as_text else each for each in both)
         same += f" AND {self._same_text(condition.also, other, alias)}" if condition.also else ""
         found = f"EXISTS (SELECT 1 FROM {table} AS {other} WHERE {same}{more})"  # noqa: S608 - quoted

@@ -80,7 +80,7 @@ class PagePart:
     """
 
     page: PageRows
-    what: Literal["look", "empty", "list"]
+    kind: Literal["look", "empty", "list"]
 
     def condition(self, engine: Engine, name: str) -> tuple[str, dict[str, Value]]:
         """Return the condition for these rows, and its values in the order of the question marks.
@@ -94,9 +94,9 @@ class PagePart:
             return "?"
 
         page = self.page
-        texts = [_test_text(each, engine, bound) for each in (page.more if self.what == "list" else page.led)]
+        texts = [_test_text(each, engine, bound) for each in (page.more if self.kind == "list" else page.led)]
         texts += {"look": self._look_conditions, "empty": self._empty_conditions, "list": self._list_conditions}[
-            self.what
+            self.kind
         ](engine, bound)
         return " AND ".join(texts) or "1 = 1", values
 
@@ -105,7 +105,7 @@ class PagePart:
         page, down = self.page, " DESC" if self.page.descending else ""
         if page.then is not None and page.after is not None and page.after.within:
             return f"{_column_text(engine, page.then)}{down}"
-        if self.what != "list":
+        if self.kind != "list":
             return (
                 f"{_column_text(engine, page.order)}{down}"
                 if page.order is not None

@@ -259,7 +259,7 @@ def render(query: Query, names: Mapping[str, Name], engine: Engine) -> Statement
                 known |= values
                 out.append(_row_text(piece, name, text, query.name, engine))
             elif isinstance(name, RowValues) and piece.form == "values":
-                out.append(name.values_text(engine, piece.of))
+                out.append(name.values_text(engine, piece.alias))
             else:
                 out.append(_fill_slot(piece, name, query.name, engine))
         else:
@@ -306,7 +306,7 @@ def _fill_slot(slot: Placeholder, value: Name, query: str, engine: Engine) -> st
             raise BadInput(QueryText.NEEDS_COLUMNS.render(query=query, name=slot.name, value=value))
         columns = [engine.quote((column,)) for column in value]
         if slot.form == "text":
-            return engine.text_expression([f"{slot.of}.{column}" if slot.of else column for column in columns])
+            return engine.text_expression([f"{slot.alias}.{column}" if slot.alias else column for column in columns])
         return _columns_text(slot, columns)
     if isinstance(value, int):
         raise BadInput(QueryText.NEEDS_IDENTIFIER.render(query=query, name=slot.name, value=value))
@@ -318,7 +318,7 @@ def _identifier(slot: Placeholder, quoted: str, kind: str, engine: Engine) -> st
     if slot.form == "literal":
         return engine.literal(quoted)
     if slot.form == "newest":
-        return engine.newest(f"{slot.of}.qmon_{slot.name}" if slot.of else quoted, kind)
+        return engine.newest(f"{slot.alias}.qmon_{slot.name}" if slot.alias else quoted, kind)
     return engine.readable_expression(quoted, kind) if slot.form == "read" else quoted
 
 
@@ -369,7 +369,7 @@ def _time_text(slot: Placeholder, value: Name, query: str, engine: Engine) -> st
         return engine.clock_expression(UTC_ZONE if value is None else value.zone)
     if value is None or value.zone == UNKNOWN_ZONE:
         return engine.utc_expression("NULL", UTC_ZONE)
-    return _utc_text(slot, (f"{slot.of}." if slot.of else "") + engine.quote((value.name,)), value.zone, engine)
+    return _utc_text(slot, (f"{slot.alias}." if slot.alias else "") + engine.quote((value.name,)), value.zone, engine)
 
 
 def _utc_text(slot: Placeholder, expression: str, zone: Zone, engine: Engine) -> str:
@@ -385,7 +385,7 @@ def _utc_text(slot: Placeholder, expression: str, zone: Zone, engine: Engine) ->
 
 
 def _columns_text(slot: Placeholder, columns: list[str]) -> str:
-    of = f"{slot.of}." if slot.of else ""
+    of = f"{slot.alias}." if slot.alias else ""
     if slot.form == "numbered":
         return ", ".join(f"{of}k{number}" for number in range(1, len(columns) + 1))
     if slot.form == "on":

@@ -53,14 +53,14 @@ class QueryFileError(QmonError):
 class Placeholder:
     """A ``{name}`` in the text. ``optional``: true for ``{name?}``, which ``NULL`` may replace.
 
-    ``of``: alias of the table in ``{name!list.of}``, ``{name!set.of}`` and similar forms, else empty.
+    ``alias``: alias of the table in ``{name!list.of}``, ``{name!set.of}`` and similar forms, else empty.
     """
 
     name: str
     optional: bool
     form: Form
     line: int
-    of: str = ""
+    alias: str = ""
 
 
 @dataclass(frozen=True, slots=True)

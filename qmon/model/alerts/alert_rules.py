@@ -104,11 +104,11 @@ class AlertRule:
         """Return whether the rule applies to this queue."""
         return any(matches_pattern(pattern, queue) for pattern in self.queues)
 
-    def applies_to_verdicts_of(self, target: View) -> bool:
+    def applies_to_target_verdicts(self, target: View) -> bool:
         """Return whether the rule applies to verdicts about the whole target: it applies to one of the queues."""
         return bool(self.verdicts) and any(self.applies_to_queue(queue.name) for queue in target.queues)
 
-    def missing_queues(self, queues: Collection[str]) -> list[str]:
+    def unmatched_queue_patterns(self, queues: Collection[str]) -> list[str]:
         """Return the queue patterns of the rule that match no queue. The pattern ``*`` is left out."""
         patterns = [each for each in dict.fromkeys(self.queues) if each != ANY_NAME]
         return [pattern for pattern in patterns if not any(matches_pattern(pattern, queue) for queue in queues)]
@@ -130,12 +130,12 @@ class Cause:
 class RuleResult:
     """The result of a rule for one reading.
 
-    ``met`` is ``None`` if it is unknown whether the rule is met; ``words`` then contain the reason. ``value``: value of
+    ``met`` is ``None`` if it is unknown whether the rule is met; ``text`` then contains the reason. ``value``: value of
     the figure. ``cause``: the cause of the problem, if the cause may also affect other queues.
     """
 
     met: bool | None
-    words: str
+    text: str
     value: float | None = None
     cause: Cause | None = None
 
@@ -152,13 +152,13 @@ def evaluate_rule(rule: AlertRule, queue: QueueView, level: Severity, *, was_met
     that the margin applies.
     """
     return (
-        evaluate_verdicts(rule, queue_verdicts(queue), level)
+        evaluate_verdicts(rule, own_verdicts(queue), level)
         if rule.verdicts
         else _evaluate_figure(rule, queue, queue.verdicts or (queue.verdict,), level, was_met)
     )
 
 
-def queue_verdicts(queue: QueueView) -> tuple[Verdict, ...]:
+def own_verdicts(queue: QueueView) -> tuple[Verdict, ...]:
     """Return the verdicts of a queue, without those about the whole target, which has its own alerts."""
     return tuple(verdict for verdict in queue.verdicts or (queue.verdict,) if verdict.code not in TARGET_CODES)
 
@@ -206,7 +206,7 @@ def _first_cause(verdicts: Sequence[Verdict]) -> Cause | None:
 def _evaluate_figure(
     rule: AlertRule, queue: QueueView, verdicts: Sequence[Verdict], level: Severity, was_met: bool
 ) -> RuleResult:
-    kind, limit, figure = LIMIT_FIGURES[rule.figure], rule.limit_for(level), read_figure(queue, rule.figure)
+    kind, limit, figure = LIMIT_FIGURES[rule.figure], rule.limit_for(level), figure_to_judge(queue, rule.figure)
     if limit is None:
         return RuleResult(False, AlertText.NO_LIMIT)
     if figure.value is None:
@@ -225,7 +225,7 @@ def _evaluate_figure(
     return RuleResult(True if met else None if figure.at_least else False, words, figure.value, cause)
 
 
-def read_figure(queue: QueueView, name: str) -> Figure:
+def figure_to_judge(queue: QueueView, name: str) -> Figure:
     """Return a figure by its name in the status report. An old figure is returned as unknown.
 
     If no message is ready, ``oldest`` is 0.
@@ -251,7 +251,7 @@ def rules_for_target(rules: Sequence[AlertRule], target: str) -> tuple[AlertRule
     return tuple(rule for rule in rules if rule.applies_to_target(target))
 
 
-def rules_without_target(rules: Sequence[AlertRule], targets: Collection[str]) -> Iterator[str]:
+def unmatched_target_lines(rules: Sequence[AlertRule], targets: Collection[str]) -> Iterator[str]:
     """Yield one line per rule that applies to none of these targets."""
     for rule in rules:
         if not any(map(rule.applies_to_target, targets)):
@@ -262,7 +262,7 @@ def rules_without_target(rules: Sequence[AlertRule], targets: Collection[str]) -
             )
 
 
-def rules_without_queue(
+def unmatched_queue_lines(
     rules: Sequence[AlertRule], queues: Mapping[str, Collection[str]], targets: Collection[str]
 ) -> Iterator[str]:
     """Yield one line per queue pattern of a rule that matches no queue.
@@ -277,6 +277,6 @@ def rules_without_queue(
         if not applied or not applied <= queues.keys():
             continue
         known = {queue for target in applied for queue in queues[target]}
-        for pattern in rule.missing_queues(known):
+        for pattern in rule.unmatched_queue_patterns(known):
             nearest = suggest_nearest(pattern, known)
             yield AlertText.NO_SUCH_QUEUE.render(name=rule.name, queue=pattern, hint=nearest)

@@ -22,7 +22,7 @@ from qmon.model.alerts.alert_rules import (
     RuleResult,
     evaluate_code,
     evaluate_rule,
-    queue_verdicts,
+    own_verdicts,
     rules_for_target,
     verdict_meets_rule,
 )
@@ -51,7 +51,7 @@ class Latch:
     closed_at: float = 0.0
     turning_at: float | None = None
     known_at: float = 0.0
-    words: str = ""
+    text: str = ""
     value: float | None = None
     cause: Cause | None = None
     broker: bool = False
@@ -63,10 +63,10 @@ class Latch:
         """
         if result.met is None:
             return self
-        words, value, cause = self.words, self.value, self.cause
+        words, value, cause = self.text, self.value, self.cause
         if result.met:
             stays = self.closed and result.value is not None
-            words, value, cause = result.words, result.value, self.cause if stays else result.cause
+            words, value, cause = result.text, result.value, self.cause if stays else result.cause
         closed, closed_at, turning_at = self.closed, self.closed_at, None
         if result.met is not closed:
             wanted = clear_s if closed else hold_s
@@ -89,7 +89,7 @@ class Alert:
     Attributes:
         queue: empty for the target itself.
         since_at: our monotonic clock, seconds.
-        words: text of the last reading that met the rule; ``value`` is its figure.
+        text: text of the last reading that met the rule; ``value`` is its figure.
         cause: the cause of the problem, if the cause may also affect other queues.
         code: code of the verdict; empty if the alert is about a figure.
     """
@@ -98,7 +98,7 @@ class Alert:
     queue: str
     severity: Severity
     since_at: float
-    words: str
+    text: str
     value: float | None = None
     cause: Cause | None = None
     code: str = ""
@@ -143,7 +143,7 @@ def record_view(rules: Sequence[AlertRule], view: View, memory: Memory) -> dict[
                 found = evaluate_rule(rule, queue, level, was_met=before.closed)
                 latch = before.apply_reading(found, now, rule.hold_s, rule.clear_s, patience)
                 after[rule.name, queue.name, level, ""] = latch
-    verdicts = {queue.name: (queue_verdicts(queue), False) for queue in view.queues}
+    verdicts = {queue.name: (own_verdicts(queue), False) for queue in view.queues}
     verdicts |= {name: (found, True) for name, found in (broker.verdicts if broker is not None else {}).items()}
     undecided = {queue.name: queue.undecided for queue in view.queues}
     # The target itself. It has no verdict that it is unreachable, because there is a view.
@@ -152,7 +152,7 @@ def record_view(rules: Sequence[AlertRule], view: View, memory: Memory) -> dict[
     wanted = {key for key in memory if key[0] in by_name and key[1] in verdicts}
     for rule in by_name.values():
         for name, (holding, _) in verdicts.items():
-            if rule.applies_to_queue(name) if name else rule.applies_to_verdicts_of(view):
+            if rule.applies_to_queue(name) if name else rule.applies_to_target_verdicts(view):
                 wanted |= {
                     (rule.name, name, level, each.code)
                     for level in rule.levels
@@ -194,7 +194,7 @@ def raised_alerts(memory: Memory) -> tuple[Alert, ...]:
             lesser = found.get((rule, queue, code))
             since = latch.closed_at if lesser is None else min(lesser.since_at, latch.closed_at)
             cause = latch.cause if lesser is None else lesser.cause
-            found[rule, queue, code] = Alert(rule, queue, level, since, latch.words, latch.value, cause, code)
+            found[rule, queue, code] = Alert(rule, queue, level, since, latch.text, latch.value, cause, code)
     return tuple(sorted(found.values(), key=lambda alert: (-alert.severity, alert.since_at, *alert.key)))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from qmon.model.alerts.alert_rules import LIMIT_FIGURES, AlertRule, read_figure
+from qmon.model.alerts.alert_rules import LIMIT_FIGURES, AlertRule, figure_to_judge
 from qmon.model.alerts.target_check import CheckResult, Problem
 from qmon.model.figure import Severity
 from qmon.model.queue_figures import SECONDS, SHARE
@@ -82,9 +82,7 @@ def _is_fine(queue: QueueView) -> bool:
 
 
 def _problem_text(problem: Problem) -> str:
-    words = (
-        problem.words if len(problem.words) <= _MAX_PROBLEM_LENGTH else f"{problem.words[: _MAX_PROBLEM_LENGTH - 1]}…"
-    )
+    words = problem.text if len(problem.text) <= _MAX_PROBLEM_LENGTH else f"{problem.text[: _MAX_PROBLEM_LENGTH - 1]}…"
     return f"{problem.queue}: {words}" if problem.queue else words
 
 
@@ -102,7 +100,7 @@ def performance_data(*outcomes: CheckResult) -> Iterator[str]:
         for queue in outcome.queues:
             for name in LIMIT_FIGURES:
                 limits = [rule for rule in outcome.rules if rule.figure == name and rule.applies_to_queue(queue.name)]
-                value = read_figure(queue, name).value
+                value = figure_to_judge(queue, name).value
                 if value is not None or limits or name in _ALWAYS_INCLUDED:
                     label = _unique_label(f"{where}{queue.name}.{LIMIT_FIGURES[name].label}", taken)
                     yield f"{_quote_label(label)}={_figure_data(name, value, limits)}"
@@ -157,7 +155,9 @@ def check_object(outcome: CheckResult) -> CheckReport:
         state=outcome.state.name.lower(),
         exit_code=int(outcome.state),
         summary=summary_text(outcome),
-        problems=[fill(ProblemReport, each, state=each.state.name.lower()) for each in outcome.problems],
+        problems=[
+            fill(ProblemReport, each, state=each.state.name.lower(), words=each.text) for each in outcome.problems
+        ],
         sampled_at=None if outcome.view is None else iso(outcome.view.sampled_at),
         queues=[queue_object(queue) for queue in outcome.queues],
     )

@@ -42,7 +42,7 @@ def notice_headline(notice: Notice) -> str:
     state = "✓ CLEARED" if notice.is_over else f"{_MARKS.get(notice.severity, '·')} {notice.severity.name}"
     about = NoticeText.QUEUES.render(count=len(notice.queues)) if len(notice.queues) > 1 else "".join(notice.queues)
     return one_line_text(
-        ": ".join(part for part in (f"{state} {notice.target}", about, notice.words) if part), MAX_SUMMARY_LENGTH
+        ": ".join(part for part in (f"{state} {notice.target}", about, notice.text) if part), MAX_SUMMARY_LENGTH
     )
 
 
@@ -100,6 +100,7 @@ def notice_report(notice: Notice) -> NoticeReport:
         event=notice.event.value,
         queues=list(notice.queues),
         severity=notice.severity.name.lower(),
+        words=notice.text,
         since=iso(notice.since_at),
         at=iso(notice.at),
     )

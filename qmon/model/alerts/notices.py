@@ -19,7 +19,7 @@ class Notice:
         name: code of the verdict, or name of the rule about a figure.
         cause: ``session 61``; empty if it is unknown or affects only one queue.
         queues: affected queues, sorted; empty for the target itself.
-        words: text of the worst alert in the notice; ``value`` is the figure of this alert.
+        text: text of the worst alert in the notice; ``value`` is the figure of this alert.
         was: severity in the previous notice, if it was different.
     """
 
@@ -29,7 +29,7 @@ class Notice:
     cause: str
     queues: tuple[str, ...]
     severity: Severity
-    words: str
+    text: str
     value: float | None
     since_at: float
     at: float
@@ -79,7 +79,7 @@ def notices_for(target: str, alerts: Sequence[Alert], now: float, wall: float) -
             who,
             tuple(sorted({each.queue for each in group} - {""})),
             worst.severity,
-            worst.words,
+            worst.text,
             worst.value,
             wall - max(0.0, now - min(each.since_at for each in group)),
             wall,

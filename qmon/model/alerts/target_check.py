@@ -15,7 +15,7 @@ from qmon.model.alerts.alert_rules import (
     RuleResult,
     evaluate_rule,
     evaluate_verdicts,
-    queue_verdicts,
+    own_verdicts,
     rules_for_target,
 )
 from qmon.model.config_reader import suggest_nearest
@@ -62,7 +62,7 @@ class Problem:
 
     queue: str
     state: CheckState
-    words: str
+    text: str
     rule: str = ""
     value: float | None = None
 
@@ -119,7 +119,7 @@ def check_target(
             TargetCheckText.NO_SUCH_QUEUE_OF_ALERT.render(alert=rule.name, hint=suggest_nearest(name, known)),
         )
         for rule in rules
-        for name in rule.missing_queues([*known, *queue_names])
+        for name in rule.unmatched_queue_patterns([*known, *queue_names])
         if view.target in rule.targets or not any(rule.applies_to_target(each) for each in {*targets} - {view.target})
     ]
     if not queues and not broker and not queue_names:
@@ -129,7 +129,7 @@ def check_target(
         if queue.verdict.code == CANNOT_SEE:  # a rule about a figure does not hide this verdict
             about = [rule for rule in about if CANNOT_SEE in rule.verdicts]
         found = [_problem_by_rule(rule, queue.name, partial(evaluate_rule, rule, queue), queue) for rule in about]
-        found = found if about else [_problem_by_verdict(queue.name, queue_verdicts(queue))]
+        found = found if about else [_problem_by_verdict(queue.name, own_verdicts(queue))]
         problems += [problem for problem in found if problem is not None]
     for name in broker:
         problems += _problems_of(name, of_broker[name], [rule for rule in rules if rule.applies_to_queue(name)])
@@ -195,9 +195,9 @@ def _problem_by_rule(
     for level in reversed(rule.levels):
         found = result_at(level)
         if found.met:
-            return Problem(name, _BY_SEVERITY[level], found.words, rule.name, found.value)
+            return Problem(name, _BY_SEVERITY[level], found.text, rule.name, found.value)
         if found.met is None and (queue is None or _is_expected_reading(rule, queue, found.value)):
-            unknown = Problem(name, CheckState.UNKNOWN, found.words, rule.name, found.value)
+            unknown = Problem(name, CheckState.UNKNOWN, found.text, rule.name, found.value)
     return unknown
 
 

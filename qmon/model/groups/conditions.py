@@ -15,7 +15,7 @@ Comparison = Literal["<", "<=", ">", ">="]
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """The row of another table that a row refers to. Its ``key`` equals the column ``by`` of the referring row.
+    """The row of another table that a row refers to. Its ``key`` equals the ``referring_column`` of the referring row.
 
     ``pick``: the smallest or the greatest value is used if several rows match ``when``. ``also``: further pairs of such
     columns.
@@ -23,7 +23,7 @@ class Lookup:
 
     table: str
     key: str
-    by: str
+    referring_column: str
     pick: Literal["min", "max"] | None = None
     when: Condition | None = None
     also: tuple[tuple[str, str], ...] = ()
@@ -31,14 +31,14 @@ class Lookup:
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """All pairs of columns that have the same value in both rows: the other row's first."""
-        return ((self.key, self.by), *self.also)
+        return ((self.key, self.referring_column), *self.also)
 
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """Add seconds to a time. ``by``: the seconds, or a column with seconds or an interval. ``back``: subtract them."""
+    """Add seconds to a time. ``amount``: seconds, or a column with seconds or an interval. ``back``: subtract them."""
 
-    by: float | ColumnRef
+    amount: float | ColumnRef
     back: bool = False
 
 
@@ -137,7 +137,7 @@ class AdvisoryLock:
 
 @dataclass(frozen=True, slots=True)
 class Exists:
-    """Another table has a row that fulfils ``when`` and whose ``key`` equals the column ``by`` of this row.
+    """Another table has a row that fulfils ``when`` and whose ``key`` equals ``referring_column`` of this row.
 
     ``as_text``: the columns have different types and are compared as text. ``also``: further pairs of columns that have
     the same value in both rows.
@@ -145,7 +145,7 @@ class Exists:
 
     table: str
     key: str
-    by: ColumnRef
+    referring_column: ColumnRef
     when: Condition | None = None
     negated: bool = False
     as_text: bool = False
@@ -165,14 +165,14 @@ class Contains:
 class AllOf:
     """All of these conditions are true."""
 
-    of: tuple[Condition, ...]
+    conditions: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
     """At least one of these conditions is true."""
 
-    of: tuple[Condition, ...]
+    conditions: tuple[Condition, ...]
 
 
 Condition = OneOf | IsNull | Compared | Timed | AdvisoryLock | Exists | Contains | AllOf | AnyOf
@@ -259,8 +259,8 @@ def columns_read(source: Condition | ColumnRef | None, table: str, *, as_time: b
             for change in source.changes:
                 if isinstance(change, LaterOf):
                     out = reduce(or_, (columns_read(each, table, as_time=True) for each in change.others), out)
-                elif isinstance(change, Shift) and isinstance(change.by, ColumnRef):
-                    out |= columns_read(change.by, table)
+                elif isinstance(change, Shift) and isinstance(change.amount, ColumnRef):
+                    out |= columns_read(change.amount, table)
             if lookup is not None:
                 pairs = {each for key, by in lookup.pairs for each in ((lookup.table, key), (table, by))}
                 out |= ColumnsRead(frozenset(pairs)) | columns_read(lookup.when, lookup.table)
@@ -316,7 +316,7 @@ def column_text(column: ColumnRef) -> str:
     """Return a column in words, including the table if it belongs to another table."""
     name = column.name if column.element is None else f"{column.name}[{column.element}]"
     name = ".".join((name, *column.path))
-    text = name if column.lookup is None else f"{column.lookup.table}.{name} (by {column.lookup.by})"
+    text = name if column.lookup is None else f"{column.lookup.table}.{name} (by {column.lookup.referring_column})"
     for change in column.changes:
         match change:
             case Shift(by, back):
@@ -331,4 +331,4 @@ def column_text(column: ColumnRef) -> str:
 
 def _nested_text(condition: Condition) -> str:
     text = condition_text(condition)
-    return f"({text})" if isinstance(condition, AnyOf | AllOf) and len(condition.of) > 1 else text
+    return f"({text})" if isinstance(condition, AnyOf | AllOf) and len(condition.conditions) > 1 else text

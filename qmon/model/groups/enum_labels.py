@@ -95,13 +95,13 @@ def _filter_condition(original: Condition, table: str, labels: Labels) -> Condit
         case Timed(column, plus=plus):
             later = _filter_column(plus, labels) if isinstance(plus, ColumnRef) else plus
             return replace(original, column=_filter_column(column, labels), plus=later)
-        case Exists(other_table, by=by, when=when):
+        case Exists(other_table, referring_column=column, when=when):
             inner = None if when is None else _filter_condition(when, other_table, labels)
-            return replace(original, by=_filter_column(by, labels), when=inner)
-        case AllOf(of):
-            return AllOf(tuple(_filter_condition(each, table, labels) for each in of))
-        case AnyOf(of):
-            return AnyOf(tuple(_filter_condition(each, table, labels) for each in of))
+            return replace(original, referring_column=_filter_column(column, labels), when=inner)
+        case AllOf(conditions):
+            return AllOf(tuple(_filter_condition(each, table, labels) for each in conditions))
+        case AnyOf(conditions):
+            return AnyOf(tuple(_filter_condition(each, table, labels) for each in conditions))
     return original
 
 
@@ -116,6 +116,6 @@ def _filter_change(original: Change, labels: Labels) -> Change:
     match original:
         case LaterOf(others):
             return LaterOf(tuple(_filter_column(each, labels) for each in others))
-        case Shift(by) if isinstance(by, ColumnRef):
-            return replace(original, by=_filter_column(by, labels))
+        case Shift(amount) if isinstance(amount, ColumnRef):
+            return replace(original, amount=_filter_column(amount, labels))
     return original

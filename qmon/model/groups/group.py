@@ -298,7 +298,7 @@ def find_state_column(group: Group) -> tuple[ColumnRef, tuple[StateValue, ...]] 
     """Return the column whose value every state tests, and the known values, or ``None`` if no column fits."""
     found: list[dict[ColumnRef, tuple[StateValue, ...]]] = []
     for state in group.states:
-        parts = state.when.of if isinstance(state.when, AllOf) else (state.when,)
+        parts = state.when.conditions if isinstance(state.when, AllOf) else (state.when,)
         if NEVER not in parts:
             tests = (part for part in parts if isinstance(part, OneOf) and not part.negated)
             found.append({test.column: test.values for test in tests if test.column == ColumnRef(test.column.name)})

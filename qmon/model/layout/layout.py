@@ -253,7 +253,7 @@ class Layout:
         return GROUP_TRAITS if self.part is not None else TRAITS[self.design]
 
     @property
-    def ids(self) -> tuple[str, ...]:
+    def id_columns(self) -> tuple[str, ...]:
         """The columns that identify a message; empty if messages have no id."""
         return self.key or (() if self.id is None else (self.id,))
 

@@ -82,7 +82,7 @@ def reason_without_list(layout: Layout, state: str) -> str:
         return "" if there else ListText.NO_COLUMN_FOR_STATE.render(state=state.replace("_", " "))
     if layout.ring is not None:
         return _RING_REASONS.get(state, "")
-    if not layout.ids:
+    if not layout.id_columns:
         return ListText.NO_ID
     states = layout.state
     if state == "scheduled" and layout.due_at is None:

@@ -36,23 +36,23 @@ class ClientsSeen:
     Attributes:
         waiting: how many of these sessions run no statement, or a statement that waits for a lock or for time to pass;
             ``None`` if statements are not visible.
-        by: how qmon identifies the sessions: by a ``pattern`` of the layout, by the ``routine`` or ``table`` that they
-            have used, or by the workers table of a ``library``.
-        one: the session that has been quiet for the longest time.
+        identified_by: how qmon identifies the sessions: by a ``pattern`` of the layout, by the ``routine`` or ``table``
+            that they have used, or by the workers table of a ``library``.
+        quietest: the session that has been quiet for the longest time.
         others: number of the other program sessions.
         left_s: seconds since a producer or consumer was last seen; ``None`` if none was ever seen.
-        whole: true if the list of sessions was complete, so that there are no more producers or consumers.
+        has_all_sessions: true if the list of sessions was complete, so that there are no more producers or consumers.
         quiet_s: seconds since any of these sessions last ran a statement; ``None`` while such a session runs one.
         sessions: these sessions; empty for the workers of a library.
     """
 
     connected: int
     waiting: int | None
-    by: str
-    one: ProgramSessionSample | None = None
+    identified_by: str
+    quietest: ProgramSessionSample | None = None
     others: int = 0
     left_s: float | None = None
-    whole: bool = True
+    has_all_sessions: bool = True
     quiet_s: float | None = None
     sessions: tuple[ProgramSessionSample, ...] = ()
 
@@ -63,8 +63,8 @@ class ClientsSeen:
         The last statement of an idle session may be ``COMMIT``. If neither a pattern nor a library names the clients,
         one of the other sessions may be a client that has done nothing since qmon connected.
         """
-        known = self.by in ("pattern", "library") or not self.others or self.left_s is not None
-        return self.whole and known
+        known = self.identified_by in ("pattern", "library") or not self.others or self.left_s is not None
+        return self.has_all_sessions and known
 
 
 def identification_for(layout: Layout, side: Side) -> str:

@@ -48,7 +48,7 @@ def _holds_horizon(context: RuleInput) -> bool:
     The key for the horizon then ends this session.
     """
     holder = long_holder(context.snapshot.horizon) if context.snapshot is not None else None
-    return holder is not None and context.locked is not None and holder_name(holder) == context.locked.by
+    return holder is not None and context.locked is not None and holder_name(holder) == context.locked.holder
 
 
 LOCKED = Rule(
@@ -57,7 +57,7 @@ LOCKED = Rule(
     2.0,
     _locked_proof,
     explains=("no pops", "no consumers", "consumers not claiming", "ring full", "consumers fall behind"),
-    cause=lambda context: context.locked.by if context.locked is not None else "",
+    cause=lambda context: context.locked.holder if context.locked is not None else "",
     keys={"4": _is_waited_for, "3": _holds_horizon},
     probes=probes_for("locked"),
     unread=lambda context: context.snapshot is None or context.snapshot.blocking is None,

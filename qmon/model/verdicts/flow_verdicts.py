@@ -356,7 +356,7 @@ def _is_ordered(layout: Layout) -> bool:
 
 def _no_consumers_proof(context: RuleInput) -> str | None:
     consumers = _idle_consumers(context)
-    if consumers is None or consumers.connected or not consumers.whole or context.layout is None:
+    if consumers is None or consumers.connected or not consumers.has_all_sessions or context.layout is None:
         return None
     gone = FlowText.LAST_LEFT.render(age=duration(consumers.left_s)) if consumers.left_s is not None else ""
     return FlowText.READY_BUT.render(
@@ -365,7 +365,7 @@ def _no_consumers_proof(context: RuleInput) -> str | None:
 
 
 def _no_consumers_text(layout: Layout, consumers: ClientsSeen) -> str:
-    if consumers.by == "pattern":
+    if consumers.identified_by == "pattern":
         fields = (
             ("application", layout.consumers.application),
             ("login", layout.consumers.login),
@@ -373,13 +373,13 @@ def _no_consumers_text(layout: Layout, consumers: ClientsSeen) -> str:
         )
         wanted = ", ".join(f"{name} {pattern}" for name, pattern in fields if pattern is not None)
         is_one = FlowText.IN_SETTING.render(setting=wanted)
-    elif consumers.by == "library":
+    elif consumers.identified_by == "library":
         return FlowText.NO_LIBRARY_WORKER
     else:
         pop = layout.routine_for("pop") or layout.routine_for("pop_batch")
         is_one = (
             FlowText.HAS_CALLED.render(pop=pop)
-            if consumers.by == "routine"
+            if consumers.identified_by == "routine"
             else FlowText.HAS_TAKEN.render(table=layout.table)
         )
     if consumers.others < 2:
@@ -396,7 +396,7 @@ def _not_claiming_proof(context: RuleInput) -> str | None:
     none: str = FlowText.ONE_DOES_NOT_POP
     if consumers.connected > 1:
         none = FlowText.NONE_POPS.render(count=consumers.connected)
-    one = f": {_activity_text(consumers.one)}" if consumers.one is not None else ""
+    one = f": {_activity_text(consumers.quietest)}" if consumers.quietest is not None else ""
     return FlowText.NOT_CLAIMING.render(ready=context.ready.value, none=none, one=one)
 
 
@@ -410,7 +410,7 @@ def _activity_text(client: ProgramSessionSample) -> str:
 
 
 def _waits_for_lock(context: RuleInput) -> bool:
-    one = context.queue.consumers.one if context.queue.consumers is not None else None
+    one = context.queue.consumers.quietest if context.queue.consumers is not None else None
     return one is not None and one.wait_kind == "Lock"
 
 

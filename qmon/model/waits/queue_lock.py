@@ -54,11 +54,11 @@ _HARMLESS_MODE: Final = "ShareUpdateExclusiveLock"
 class QueueLock:
     """The session that locks the whole queue, and the proof.
 
-    ``by``: a name that does not change while the session locks the queue (``session 61``); empty if unknown.
+    ``holder``: a name that does not change while the session locks the queue (``session 61``); empty if unknown.
     ``waited_for``: true if other sessions wait for the session's locks.
     """
 
-    by: str
+    holder: str
     proof: str
     waited_for: bool = True
 

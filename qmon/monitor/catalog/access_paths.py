@@ -348,7 +348,7 @@ class _FactCollector:
     def list_paths(self) -> dict[str, ListPath]:
         """Return, for each state, the index by which its messages are listed."""
         layout, state = self.layout, self.state
-        if layout.ring is not None or not layout.ids:
+        if layout.ring is not None or not layout.id_columns:
             return {}
         started, due = layout.started_at, layout.due_at
         wanted: dict[str, tuple[str, str | None]] = {"ready": ("ready", due or self.order_by)}
@@ -370,11 +370,11 @@ class _FactCollector:
         """
         index = self._index_for_state(state, () if first is None else (first,)) or self._index_for_state(state, ())
         if index is None:
-            return walk_path_for(self.details, self.layout.ids)
+            return walk_path_for(self.details, self.layout.id_columns)
         led = self.state is not None and index.keys[0] == self.state.column
         following = index.keys[1:] if led else index.keys
         column, then = (list_column(self.details, key) for key in (*following, None, None)[:2])
-        if then is not None and not (then.not_null and self.layout.ids == (then.name,)):
+        if then is not None and not (then.not_null and self.layout.id_columns == (then.name,)):
             then = None
         return ListPath(IndexName(index.name, index.where is not None), column, then=then)
 

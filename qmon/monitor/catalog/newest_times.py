@@ -74,7 +74,7 @@ def compare_with_clock(
     return tuple(line for column in dict.fromkeys(columns) for line in _read_comparison(catalog, details, id, column))
 
 
-def compare_tables_with_clock(catalog: Catalog, layouts: Iterable[Layout]) -> dict[ObjectName, tuple[str, ...]]:
+def compare_unknown_zones_with_clock(catalog: Catalog, layouts: Iterable[Layout]) -> dict[ObjectName, tuple[str, ...]]:
     """Return lines about columns of unknown time zone, keyed by table. Reads nothing if there are no such columns."""
     asked = {layout.table: layout for layout in layouts if columns_of_unknown_zone(layout)}
     if not asked:

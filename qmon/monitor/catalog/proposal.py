@@ -17,7 +17,7 @@ from qmon.model.layout.layout import Layout, ObjectName
 from qmon.model.layout.time_zones import UNKNOWN_ZONE
 from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.discovery.candidates import Candidate, discover_queues, explain_tables, is_likely
-from qmon.monitor.catalog.newest_times import compare_tables_with_clock
+from qmon.monitor.catalog.newest_times import compare_unknown_zones_with_clock
 from qmon.monitor.catalog.resolve import Resolved, resolve_queues
 from qmon.texts import Text
 
@@ -55,7 +55,9 @@ def read_known_and_found(
     catalog = Catalog(connection, engine)
     theirs = resolved.of_libraries
     findings = discover_queues(catalog, [table for table in catalog.read_tables() if table.name not in theirs])
-    times = compare_tables_with_clock(catalog, [finding.layout for finding in findings if finding.locked is None])
+    times = compare_unknown_zones_with_clock(
+        catalog, [finding.layout for finding in findings if finding.locked is None]
+    )
     findings = [replace(f, times=times.get(f.layout.table, ())) for f in findings]
     holders = catalog.read_lock_holders()
     findings = [f if f.locked is None else replace(f, missing=holders.get(f.locked, f.missing)) for f in findings]

@@ -273,14 +273,16 @@ class _Resolver:
                         wanted[table.table_id] = table
         self._known |= self.catalog.read_details([table for i, table in wanted.items() if i not in self._known])
 
-    def add_configured(self, layout: Layout, registered: Mapping[ObjectName, Layout], was: int | None) -> None:
+    def add_configured(
+        self, layout: Layout, registered: Mapping[ObjectName, Layout], last_table_id: int | None
+    ) -> None:
         """Add a queue of the configuration. If its table is registered, missing settings come from the registry.
 
-        ``registered``: the layouts of the registry, keyed by table. ``was``: the id of its table when the table last
-        existed.
+        ``registered``: the layouts of the registry, keyed by table. ``last_table_id``: the id of its table when the
+        table last existed.
         """
-        with self._record_problems("layout", layout, was):
-            details = self._read_details(self._find_table(layout.table, was))
+        with self._record_problems("layout", layout, last_table_id):
+            details = self._read_details(self._find_table(layout.table, last_table_id))
             known = registered.get(details.table.name)
             reasons: tuple[str, ...] = ()
             if known is not None and known.design == layout.design:
@@ -292,9 +294,9 @@ class _Resolver:
             )
             self._add_layout(self._with_known_states(layout), details, (*reasons, *why))
 
-    def add_group(self, group: Group, was: int | None) -> None:
+    def add_group(self, group: Group, last_table_id: int | None) -> None:
         """Add queues of the configuration that are rows of one table."""
-        with self._record_problems("layout", group.queue_layout(None), was):
+        with self._record_problems("layout", group.queue_layout(None), last_table_id):
             found, left_out = complete_group(
                 group,
                 self.catalog,
@@ -339,19 +341,21 @@ class _Resolver:
                 )
         return found
 
-    def add_registered(self, layout: Layout, was: int | None) -> None:
+    def add_registered(self, layout: Layout, last_table_id: int | None) -> None:
         """Add a queue of the registry, unless the configuration already has its table."""
         if layout.table in self._taken:
             return
-        with self._record_problems("registry", layout, was):
-            self._add_layout(layout, self._read_details(self._find_table(layout.table, was)), (ResolveText.INSTALLED,))
+        with self._record_problems("registry", layout, last_table_id):
+            self._add_layout(
+                layout, self._read_details(self._find_table(layout.table, last_table_id)), (ResolveText.INSTALLED,)
+            )
 
-    def add_seen_before(self, layout: Layout, was: int | None) -> None:
+    def add_seen_before(self, layout: Layout, last_table_id: int | None) -> None:
         """Add a queue that was watched before, unless it was already found."""
         if layout.queue in self.layouts or layout.queue in self.lost or layout.table in self._taken:
             return
-        with self._record_problems("table", layout, was):
-            details = self._read_details(self._find_table(layout.table, was))
+        with self._record_problems("table", layout, last_table_id):
+            details = self._read_details(self._find_table(layout.table, last_table_id))
             if layout.is_guess and self._needs_list_of_states(layout, details):
                 return  # discovery finds the table again, with a list of states
             layout, why = self._with_new_states(layout, details)
@@ -401,7 +405,7 @@ class _Resolver:
             )
 
     @contextlib.contextmanager
-    def _record_problems(self, probe: str, layout: Layout, was: int | None = None) -> Iterator[None]:
+    def _record_problems(self, probe: str, layout: Layout, last_table_id: int | None = None) -> Iterator[None]:
         """Turn the failure of one queue into a problem, so that the other queues can still be resolved."""
         try:
             yield
@@ -413,13 +417,13 @@ class _Resolver:
             if (table := self._locked_table(layout)) is not None:
                 self.unread[layout.queue] = (layout, table)
                 return
-        if layout.is_guess and was is not None and not failure.grant:
+        if layout.is_guess and last_table_id is not None and not failure.grant:
             return  # the user never confirmed this queue; its table was dropped, or attached as a partition
         self.problems.append(replace(failure, probe=probe, queue=layout.queue, gone=True))
         if layout.queue not in self.layouts and layout.queue not in self.lost:
             self.lost[layout.queue] = layout
-            if was is not None:
-                self.places[layout.queue] = was
+            if last_table_id is not None:
+                self.places[layout.queue] = last_table_id
 
     def _locked_table(self, layout: Layout) -> int | None:
         """Return the id of the queue's table if part of it could not be read because of a lock."""
@@ -494,10 +498,10 @@ class _Resolver:
         """Return the tables whose names are spelled this way, in all schemas."""
         return [table for table in self._by_name.get(name.lower(), ()) if table.table_name == name]
 
-    def _find_table(self, name: ObjectName, was: int | None = None) -> TableRow:
+    def _find_table(self, name: ObjectName, last_table_id: int | None = None) -> TableRow:
         """Return the table of that name. If no table or several tables match, raise ``_RefusedError`` with the problem.
 
-        ``was``: the id of the table that had this name.
+        ``last_table_id``: the id of the table that had this name.
         """
         found = [t for t in self._tables_named(name.name) if name.schema in ("", t.table_schema)]
         if not found:
@@ -510,7 +514,7 @@ class _Resolver:
             raise _RefusedError(ProbeFailure("layout", ResolveText.SEVERAL_TABLES.render(name=name, tables=places)))
         if not found and (refused := self._refusal(name)) is not None:
             raise _RefusedError(ProbeFailure("layout", refused))
-        moved = None if was is None else self._by_id.get(was)
+        moved = None if last_table_id is None else self._by_id.get(last_table_id)
         if not found and moved is not None:
             raise _RefusedError(ProbeFailure("layout", ResolveText.MOVED.render(name=name, now=moved.name)))
         if not found:

@@ -219,9 +219,9 @@ class Collector:
         )
         self._standby = server.in_recovery
         uncounted = self._standby or not server.counts
-        queues = self._filing.with_counting(queues, self._queues, server.now_at, uncounted=uncounted)
+        queues = self._filing.record_count_needs(queues, self._queues, server.now_at, uncounted=uncounted)
         for group, of_group in self._groups.queue_samples(results, started, server.now_at, found.counters):
-            queues += self._filing.of_group(of_group, group, found)
+            queues += self._filing.without_hidden_values(of_group, group, found)
         failures = self._locked_tables.name_holders(
             failures, self._queues, lambda more: self._run_additional(more, failures)
         )

@@ -174,7 +174,7 @@ class QueueFiling:
         masked = indexed.masked_in(((layout.table.name, facts.table_id),))
         return withhold_masked(samples, masked, columns_of_layout(layout, facts.order_by)) if masked else samples
 
-    def of_group(
+    def without_hidden_values(
         self, queues: Sequence[QueueSamples], resolved: ResolvedGroup, every: IndexedResults
     ) -> tuple[QueueSamples, ...]:
         """Return the samples of a group's queues, without the values that are hidden from our role.
@@ -189,7 +189,7 @@ class QueueFiling:
         columns = columns_of_group(resolved.group)
         return tuple(withhold_masked(each, masked, columns) for each in queues)
 
-    def with_counting(
+    def record_count_needs(
         self, queues: Sequence[QueueSamples], probes: Mapping[str, QueueProbes], now_at: float, *, uncounted: bool
     ) -> tuple[QueueSamples, ...]:
         """Report which queues need a count, and add the progress of running counts to their samples.

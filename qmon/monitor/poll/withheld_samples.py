@@ -135,7 +135,7 @@ def columns_of_layout(layout: Layout, order_by: str | None) -> FigureColumns:
     ring = (layout.ring.slot, layout.ring.turn, layout.ring.message_id, layout.ring.unread) if layout.ring else ()
     state = layout.state.column if layout.state is not None else None
     return FigureColumns(
-        rows=own_columns(*layout.ids, state, layout.due_at, *ring, order_by),
+        rows=own_columns(*layout.id_columns, state, layout.due_at, *ring, order_by),
         oldest=own_columns(layout.enqueued_at),
         stuck=own_columns(layout.started_at),
         owners=own_columns(layout.owner.column if layout.owner is not None else None),

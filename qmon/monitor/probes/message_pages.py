@@ -105,11 +105,11 @@ def _state_statements(
         return []
     led, more = _state_tests(spec, state_list, path, listing.search)
     after = listing.after or _ready_start(probes, state_list.state, path, descending=listing.descending)
-    rows = PageRows(path.column, led, more, layout.ids, listing.descending, after, path.then)
+    rows = PageRows(path.column, led, more, layout.id_columns, listing.descending, after, path.then)
     since = layout.started_at if row_state(state_list.state) == "in_progress" else layout.enqueued_at
     split = layout.data_table is not None and layout.data_id is not None and layout.id is not None
     read = [
-        *layout.ids,
+        *layout.id_columns,
         path.column.name if path.column else None,
         layout.state.column if layout.state else None,
         since,
@@ -126,7 +126,7 @@ def _state_statements(
         "empty": PagePart(rows, "empty"),
         "list": PagePart(rows, "list"),
         "at": path.column.name if path.column else None,
-        "called": layout.ids,
+        "called": layout.id_columns,
         "since": layout.time_column(since),
         "page_index": path.index,
     }
@@ -148,8 +148,10 @@ def page_from_results(probes: QueueProbes, listing: PageRequest, results: Result
     lists = _state_lists(layout, listing)
     paths = {one: path for one in lists if (path := _list_path(spec, one.state)) is not None}
     if not paths:
-        column = layout.state.column if layout.state is not None else layout.ids[-1]
-        return (), PageSample(listing, why=IndexText.NO_INDEX_LEADS_EITHER.render(column=column, id=layout.ids[-1]))
+        column = layout.state.column if layout.state is not None else layout.id_columns[-1]
+        return (), PageSample(
+            listing, why=IndexText.NO_INDEX_LEADS_EITHER.render(column=column, id=layout.id_columns[-1])
+        )
     was = probes.page_read or listing
     rows = _rows_read(results, layout)
     if rows is None:
@@ -391,7 +393,7 @@ def _cut_page(
 
 
 def _has_unique_values(layout: Layout, path: ListPath) -> bool:
-    return path.column is not None and layout.ids == (path.column.name,)
+    return path.column is not None and layout.id_columns == (path.column.name,)
 
 
 def _place_of_row(row: ListedSample) -> PagePosition:

@@ -43,7 +43,7 @@ def probe_names_for(layout: Layout, facts: TableFacts) -> dict[str, Name]:
         "table": layout.table.parts,
         "id": facts.column_or_untyped(facts.order_by or layout.id),
         "message_id": layout.id or facts.order_by,
-        "called": layout.ids or facts.order_by,
+        "called": layout.id_columns or facts.order_by,
         "state": facts.column_or_untyped(layout.state.column if layout.state else None),
         "started_at": layout.time_column(layout.started_at),
         "enqueued_at": layout.time_column(layout.enqueued_at),

@@ -213,7 +213,7 @@ class ClientsTrack:
             one,
             others=len(sessions.all) - connected,
             left_s=left_s,
-            whole=len(sessions.all) < MOST_CLIENTS,
+            has_all_sessions=len(sessions.all) < MOST_CLIENTS,
             quiet_s=seconds_since_last_statement(members, self._members),
             sessions=tuple(members),
         )

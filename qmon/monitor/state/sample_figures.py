@@ -482,7 +482,7 @@ def client_figures(evidence: QueueEvidence, why: str) -> dict[str, Figure]:
         "consumers": _connected_figure(consumers, unseen),
         "consumers_waiting": unseen
         if consumers is None or consumers.waiting is None
-        else Figure(float(consumers.waiting), at_least=not consumers.whole),
+        else Figure(float(consumers.waiting), at_least=not consumers.has_all_sessions),
     }
 
 
@@ -491,7 +491,8 @@ def _connected_figure(clients: ClientsSeen | None, unseen: Figure) -> Figure:
         return unseen
     if not clients.connected and not clients.is_complete:
         return Figure.unknown(Reason.CLIENTS_UNSEEN)
-    return Figure.exact(float(clients.connected)) if clients.whole else Figure(float(clients.connected), at_least=True)
+    connected = float(clients.connected)
+    return Figure.exact(connected) if clients.has_all_sessions else Figure(connected, at_least=True)
 
 
 def whole_number(text: str | None) -> int | None:

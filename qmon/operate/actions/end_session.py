@@ -156,7 +156,7 @@ def _full_plan(context: OperatorContext, sql: Sql, sample: SessionSample, to_end
     changes = _describe_changes(sample)
     return replace(
         _basic_plan(context, sample.session, sample),
-        title=EndSessionText.TITLE.render(verb=_VERBS[to_end.way], session=sample.session),
+        title=EndSessionText.TITLE.render(verb=_VERBS[to_end.method], session=sample.session),
         count=1,
         unit="session",
         sql=(end_sessions.end_statement(sql, to_end),),
@@ -217,9 +217,9 @@ def _describe_changes(sample: SessionSample) -> tuple[str, ...]:
 
 
 def _describe_client_error(to_end: SessionToEnd) -> str:
-    if to_end.way is EndMethod.CANCEL:
+    if to_end.method is EndMethod.CANCEL:
         return EndSessionText.CANCELLED
-    if to_end.way is EndMethod.TERMINATE:
+    if to_end.method is EndMethod.TERMINATE:
         return EndSessionText.CONNECTION_LOST
     return EndSessionText.CONNECTION_LOST_SQLSERVER
 

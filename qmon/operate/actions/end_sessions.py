@@ -133,7 +133,7 @@ class SessionToEnd:
     session: int
     started_us: int
     transaction_us: int | None
-    way: EndMethod
+    method: EndMethod
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ def end_method_for(engine: str, state: str) -> EndMethod:
 
 def end_statement(sql: Sql, planned: SessionToEnd) -> str:
     """Return the text of the statement that ends the session."""
-    return sql.statement(f"action/sessions/{planned.way}", _numbers(planned)).text
+    return sql.statement(f"action/sessions/{planned.method}", _numbers(planned)).text
 
 
 def end_session(sql: Sql, planned: SessionToEnd) -> bool:
@@ -184,7 +184,7 @@ def end_session(sql: Sql, planned: SessionToEnd) -> bool:
         "started_us": planned.started_us,
         "transaction_us": planned.transaction_us,
     }
-    found = sql.fetch(_Signalled, f"action/sessions/{planned.way}", _numbers(planned), values)
+    found = sql.fetch(_Signalled, f"action/sessions/{planned.method}", _numbers(planned), values)
     return any(each.signalled for each in found)
 
 
@@ -202,7 +202,7 @@ def wait_until_gone(
         if now.state == _ROLLING_BACK:
             on_rollback(now.rolled_back or 0.0)
             deadline = time.monotonic() + MAX_WAIT_S
-        elif planned.way is EndMethod.CANCEL and now.state != "active" and not cancelled:
+        elif planned.method is EndMethod.CANCEL and now.state != "active" and not cancelled:
             cancelled, deadline = True, time.monotonic() + _CLIENT_ROLLBACK_S
         if stopped() or time.monotonic() > deadline:
             return now
@@ -213,7 +213,7 @@ def wait_until_gone(
 def _is_over(now: SessionSample, planned: SessionToEnd) -> bool:
     if now.started_us != planned.started_us:
         return True
-    if planned.way is not EndMethod.CANCEL:
+    if planned.method is not EndMethod.CANCEL:
         return False
     return now.transaction_us != planned.transaction_us or now.locks == 0
 
@@ -242,7 +242,9 @@ class EndSessions:
         """The part of the audit entry that is not in the plan."""
         return OperationRecord(
             about=", ".join(str(each.session) for each in self.sessions[:50]),
-            frozen={"sessions": [[one.session, one.started_us, one.transaction_us, one.way] for one in self.sessions]},
+            frozen={
+                "sessions": [[one.session, one.started_us, one.transaction_us, one.method] for one in self.sessions]
+            },
         )
 
     def __call__(self, sql: Sql, operation: RunningOperation, on_progress: OnProgress, stopped: StopRequested) -> None:
@@ -280,7 +282,7 @@ def _end_and_wait(
     with operation.batch() as tally:
         tally.done, tally.skipped = int(left is None), int(left is not None)
     if left is not None and not counted_only:
-        operation.add_note(_describe_remaining(left, planned.way))
+        operation.add_note(_describe_remaining(left, planned.method))
 
 
 def _describe_remaining(session: SessionSample, way: EndMethod) -> str:

@@ -97,8 +97,8 @@ def _lines(note: IncidentNote) -> Iterator[str]:
         yield IncidentNoteText.NO_EVENTS
     for event in note.events:
         names = ", ".join(map(escape, filter(None, (event.queue, *event.others))))
-        what = escape(f"{event.about} {event.what}".strip())
-        yield f"| {_clock(event.at, note)} | {names} | {what} | {escape(event.words)} |"
+        what = escape(f"{event.about} {event.change}".strip())
+        yield f"| {_clock(event.at, note)} | {names} | {what} | {escape(event.text)} |"
     yield ""
     yield IncidentNoteText.OPEN_QUESTIONS
     yield ""

@@ -144,7 +144,7 @@ def gather_note(
         until_at,
         tuple(_redacted_story(story, redact) for story in told[:MOST_QUEUES]),
         tuple(replace(e, operation=replace(e.operation, reason=redact(e.operation.reason))) for e in done),
-        tuple(replace(event, words=redact(event.words)) for event in events[-MOST_EVENTS:]),
+        tuple(replace(event, text=redact(event.text)) for event in events[-MOST_EVENTS:]),
         tuple(_questions(stories, events, done, until_at)),
         ranges.zone,
         max(0, len(told) - MOST_QUEUES),
@@ -274,7 +274,7 @@ def _questions(
             what = f"{operation.operation.kind} {operation.operation.id}"
             yield OpenQuestion(Question.NOT_DONE, operation.operation.queue, what, operation.at)
     for event in events:
-        if event.kind is EventKind.CONNECTION and event.what == Phase.LOST:
-            yield OpenQuestion(Question.NO_DATA, "", event.words, event.at)
+        if event.kind is EventKind.CONNECTION and event.change == Phase.LOST:
+            yield OpenQuestion(Question.NO_DATA, "", event.text, event.at)
     for problem in dict.fromkeys(story.past.problem for story in stories if story.past.problem):
         yield OpenQuestion(Question.DAMAGED, "", problem, until_at)

@@ -28,17 +28,17 @@ class EventKind(StrEnum):
 class TimelineEvent:
     """An event at ``at``, seconds since the epoch. ``queue`` is empty if the event concerns the whole target.
 
-    ``what``: the change (such as ``began``, ``ended``, ``lost``, ``raised``). ``about``: the verdict, action or rule.
+    ``change``: the change (such as ``began``, ``ended``, ``lost``, ``raised``). ``about``: the verdict, action or rule.
     ``severity``: the severity after the change. ``cause``: the cause of a verdict, which several queues may share.
     ``others``: other queues with the same cause, filled by ``join_related_events``.
     """
 
     at: float
     kind: EventKind
-    what: str
+    change: str
     queue: str = ""
     about: str = ""
-    words: str = ""
+    text: str = ""
     severity: Severity = Severity.FINE
     cause: str = ""
     others: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class TimelineEvent:
     @property
     def key(self) -> str:
         """A text that identifies the event."""
-        return f"{self.at!r} {self.kind} {self.queue} {self.about} {self.what}"
+        return f"{self.at!r} {self.kind} {self.queue} {self.about} {self.change}"
 
 
 @dataclass(slots=True)
@@ -159,7 +159,7 @@ PHASES: Final[dict[str, Severity]] = {
 def phase_event(at: float, phase: str, reason: str) -> TimelineEvent:
     """Return the event of a connection change."""
     return TimelineEvent(
-        at, EventKind.CONNECTION, phase, about="connection", words=reason, severity=PHASES.get(phase, Severity.FINE)
+        at, EventKind.CONNECTION, phase, about="connection", text=reason, severity=PHASES.get(phase, Severity.FINE)
     )
 
 
@@ -167,7 +167,7 @@ def alert_event(at: float, change: Change) -> TimelineEvent:
     """Return the event of an alert that was raised, changed or cleared."""
     alert = change.alert
     severity = Severity.FINE if change.turn is AlertEvent.CLEARED else alert.severity
-    return TimelineEvent(at, EventKind.ALERT, change.turn, alert.queue, alert.rule, alert.words, severity)
+    return TimelineEvent(at, EventKind.ALERT, change.turn, alert.queue, alert.rule, alert.text, severity)
 
 
 def join_related_events(events: Sequence[TimelineEvent]) -> tuple[TimelineEvent, ...]:
@@ -178,7 +178,7 @@ def join_related_events(events: Sequence[TimelineEvent]) -> tuple[TimelineEvent,
     found: dict[str, TimelineEvent] = {}
     first: dict[tuple[str, str, str], TimelineEvent] = {}
     for event in reversed(events):
-        same = event.about, event.what, event.cause
+        same = event.about, event.change, event.cause
         before = first.get(same) if event.cause else None
         if before is None or event.at - before.at > _JOIN_WITHIN_S:
             first[same] = found[event.key] = event

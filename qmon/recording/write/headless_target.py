@@ -124,6 +124,6 @@ class HeadlessTarget:
         if self._queues:
             found = {samples.layout.queue for samples in snapshot.queues}
             self._missing = tuple(sorted(self._queues - found))
-            snapshot = snapshot.with_queues(self._queues)
-            view = view.with_queues(self._queues) if view is not None else None
+            snapshot = snapshot.only_queues(self._queues)
+            view = view.only_queues(self._queues) if view is not None else None
         self.recorder.record_snapshot(snapshot, view)

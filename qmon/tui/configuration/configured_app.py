@@ -94,10 +94,10 @@ class ConfiguredApp(QmonApp, inherit_bindings=False):
             self.ticks += 1
         view = self.shown.view
         unasked = view is not None and not view.queues and view.server.broker is None and len(self.screen_stack) == 1
-        if message.candidates and (message.asked or unasked):
+        if message.candidates and (message.by_user or unasked):
             path, at = self._followed.config.path, self._proposed_table
             self.push_screen(ProposalDialog(self.shown.target, message.candidates, path, at), self._write_queues)
-        elif message.asked:
+        elif message.by_user:
             words = clean(message.problem) or ConfigurationText.NOTHING_FOUND
             self.notify(words, timeout=10, markup=False)
 

@@ -40,11 +40,11 @@ class ProposalText(Text):
 
 
 class QueuesFound(Message):
-    """The search for queues has ended. ``problem``: why it failed. ``asked``: the user requested the search."""
+    """The search for queues has ended. ``problem``: why it failed. ``by_user``: the user requested the search."""
 
     def __init__(self, candidates: Sequence[Candidate], problem: str = "", *, by_user: bool) -> None:
         super().__init__()
-        self.candidates, self.problem, self.asked = tuple(candidates), problem, by_user
+        self.candidates, self.problem, self.by_user = tuple(candidates), problem, by_user
 
 
 class ProposalDialog(Dialog[tuple[Candidate, ...]], inherit_bindings=False):

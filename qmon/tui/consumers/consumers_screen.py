@@ -116,7 +116,7 @@ class ConsumersScreen(QueueDetailScreen):
         queue = self.current_queue()
         if (
             queue is not None
-            and self.found.whole
+            and self.found.is_complete
             and len(self.found.consumers) == 1
             and queue.pop_rate.value is not None
         ):
@@ -140,7 +140,7 @@ class ConsumersScreen(QueueDetailScreen):
         parts = [formatting.count_text(len(self.found.consumers), "consumer")] if self.found.consumers else []
         queue = self.current_queue()
         seen = None if queue is None else queue.consumers_seen
-        if self.found.consumers and seen is not None and seen.by == "table":
+        if self.found.consumers and seen is not None and seen.identified_by == "table":
             parts.append(ConsumersText.BY_STATEMENT)
         if self.found.consumers and self.found.why:
             parts.append(ConsumersText.MAY_BE_MORE.render(why=clean(self.found.why)))

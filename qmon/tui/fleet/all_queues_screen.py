@@ -15,7 +15,7 @@ from qmon.tui import keys
 from qmon.tui.fleet.fleet_app import FleetApp
 from qmon.tui.fleet.fleet_screen import FleetScreen
 from qmon.tui.overview import queue_rows as overview
-from qmon.tui.overview.panels import proof_lines
+from qmon.tui.overview.overview_lines import proof_lines
 from qmon.tui.overview.queue_list_screen import QueueListScreen
 from qmon.tui.sanitize import clean
 from qmon.tui.shown_state import ShownState

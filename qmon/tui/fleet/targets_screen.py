@@ -15,7 +15,7 @@ from qmon.model.verdicts.access_verdicts import unreachable_verdict
 from qmon.tui import figures, keys
 from qmon.tui.fleet import target_health
 from qmon.tui.fleet.fleet_screen import FleetScreen
-from qmon.tui.overview.panels import why_lines
+from qmon.tui.overview.overview_lines import why_lines
 from qmon.tui.sanitize import clean, shorten_words
 from qmon.tui.shared.header import ENGINES
 from qmon.tui.shown_state import ShownState

@@ -349,8 +349,8 @@ class HistoryScreen(OperationsReading):
             self._read_range()
         self.redraw()
 
-    @on(PlotPanel.Pressed)
-    def _pressed(self, message: PlotPanel.Pressed) -> None:
+    @on(PlotPanel.MouseUsed)
+    def _pressed(self, message: PlotPanel.MouseUsed) -> None:
         """Move the cursor to the mouse, or mark a range by dragging."""
         if self.past is None:
             return

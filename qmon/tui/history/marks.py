@@ -43,7 +43,7 @@ class PlotEvent:
     until_at: float
     symbol: str
     tone: str
-    words: str
+    text: str
 
     @property
     def is_operation(self) -> bool:
@@ -98,7 +98,7 @@ def event_line(events: Sequence[PlotEvent], chosen: PlotEvent | None, zone: tzin
             (f"{_time_text(chosen, zone)}  ", "strong"),
         )
         room = max(10, cells - sum(text_width(t) for t, _ in lead) - 1)
-        return cut_line((*lead, (shorten(chosen.words, room), "text")), cells)
+        return cut_line((*lead, (shorten(chosen.text, room), "text")), cells)
     done = sum(event.is_operation for event in events)
     if not events:
         return ((f" {EventsText.NONE}", "muted"),)
@@ -130,7 +130,7 @@ def event_list(
         lines.append(((f"{event.symbol} ", event.tone), (_time_text(event, zone), tone)))
         lines += [
             ((f"  {piece}", "text" if event is chosen else "muted"),)
-            for piece in wrap_text(event.words, cells - 2, cells - 2, 2)
+            for piece in wrap_text(event.text, cells - 2, cells - 2, 2)
         ]
     return lines[:rows]
 

@@ -55,7 +55,9 @@ def anomaly_text(anomalies: Sequence[Anomaly], *, full: bool = True) -> str:
     if not anomalies:
         return ""
     first = anomalies[0]
-    name = next((each.words for each in QUEUE_FIGURES if each.field == _figure_field(first)), _figure_field(first))
+    name = next(
+        (each.screen_name for each in QUEUE_FIGURES if each.field == _figure_field(first)), _figure_field(first)
+    )
     return f"{anomaly_symbol(first)} {name} {first.text if full else first.short_text}"
 
 

@@ -31,7 +31,7 @@ _USUAL: Final = frozenset(column.key for column in COLUMNS)
 EXTRA_COLUMNS: Final = tuple(
     figures.figure_column(figure.field, _EXTRA_RANK, width=9)
     for figure in QUEUE_FIGURES
-    if figure.title and figure.field not in _USUAL
+    if figure.column_title and figure.field not in _USUAL
 )
 _EMPTY_CELL: Final = ("", "muted")
 

@@ -19,7 +19,7 @@ from qmon.texts import Text
 from qmon.tui import keys
 from qmon.tui.overview import anomalies, broker_panel, causes
 from qmon.tui.overview import queue_rows as overview
-from qmon.tui.overview.panels import target_lines, why_lines
+from qmon.tui.overview.overview_lines import target_lines, why_lines
 from qmon.tui.overview.queue_list_screen import QueueListScreen
 from qmon.tui.overview.summary import summary_line
 from qmon.tui.overview.trend_panel import span_text, trend_lines

@@ -15,7 +15,7 @@ from qmon.model.view import QueueView, View
 from qmon.texts import Text
 from qmon.tui import figures
 from qmon.tui.actions.availability import verdict_keys
-from qmon.tui.overview.panels import proof_lines
+from qmon.tui.overview.overview_lines import proof_lines
 from qmon.tui.plots.history_series import Reading
 from qmon.tui.plots.sparklines import sparklines_for
 from qmon.tui.sanitize import clean, shorten
@@ -122,7 +122,7 @@ def reading_lines(queue: QueueView, cells: int, since_read_s: float = 0.0) -> li
     if queue.layout.ring is not None:
         lying.append(_figure_part("fill", queue.fill, 2, write=formatting.percent))
     lying += [
-        _figure_part(each.words, each.figure_for(queue), 4, write=each.value_with_unit)
+        _figure_part(each.screen_name, each.figure_for(queue), 4, write=each.value_with_unit)
         for each in DIRECT_FIGURES
         if each.figure_for(queue).value is not None
     ]

@@ -73,7 +73,7 @@ def _open_alert_line(alerts: AlertState, now: float, cells: int) -> Line:
         LinePart.from_text(BannerText.ACKNOWLEDGE_KEY, "muted", 2),
         LinePart.from_text(BannerText.MUTE_KEY, "muted", 4),
     ]
-    words = clean(alert.words)
+    words = clean(alert.text)
     kept, room = rest, 0
     for rank in (4, 3, 2, 1):
         kept = [part for part in rest if part.rank <= rank]
@@ -87,7 +87,7 @@ def _open_alert_line(alerts: AlertState, now: float, cells: int) -> Line:
 
 def _acknowledged_line(alerts: tuple[Alert, ...], cells: int) -> Line:
     count = BannerText.ACKNOWLEDGED.render(alerts=formatting.count_text(len(alerts), "alert"))
-    first = BannerText.ALERT.render(where=_alert_scope(alerts[0]), words=clean(alerts[0].words))
+    first = BannerText.ALERT.render(where=_alert_scope(alerts[0]), words=clean(alerts[0].text))
     return fit_parts([LinePart.from_text(f" {count}", "muted"), LinePart.from_text(first, "muted")], cells)
 
 

@@ -141,7 +141,7 @@ def help_lines(
     for each in topic_groups:
         lines += [((each.title, "title"),), *_topic_lines(each.topics, cells), ()]
     lines += [(("SYMBOLS", "title"),), *_entry_lines(_SYMBOLS, cells)]
-    words = {figure.words: figure.about for figure in QUEUE_FIGURES}
+    words = {figure.screen_name: figure.about for figure in QUEUE_FIGURES}
     others = {c.title.lower(): c.about for c in columns if c.title and c.about and c.about not in words.values()}
     terms = [(term.name, term.meaning) for term in terms_in(text) if term.name not in words.keys() | others.keys()]
     lines += [(), (("WORDS", "title"),), *_entry_lines((*words.items(), *others.items(), *terms), cells)]

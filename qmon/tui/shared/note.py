@@ -45,8 +45,8 @@ class NoteGathered(Message):
 def start_note(app: QmonApp, receiver: MessagePump) -> None:
     """Gather the facts of the incident at the moment on screen, then post ``NoteGathered`` to ``receiver``."""
     watched, runner = app.current.target, app.runner
-    ranges = RangeReader(watched.known.archive, watched.memory, local_zone())
-    near_at = None if watched.known.here is None else watched.known.here()
+    ranges = RangeReader(watched.past.archive, watched.memory, local_zone())
+    near_at = None if watched.past.here is None else watched.past.here()
     redact = (lambda text: text) if runner is None else runner.context.redact
 
     def gather() -> None:

@@ -42,7 +42,10 @@ def queue_topics(queue: QueueView) -> list[TopicGroup]:
 def queue_figure_topics(queue: QueueView) -> list[TopicGroup]:
     """Return every known figure of the queue: its value, meaning, reasons for high or low values, and what to do."""
     topics = [
-        Topic(f"{each.words} {_figure_text(each, queue)}", _join_sentences(each.about, _manual_paragraph(each.words)))
+        Topic(
+            f"{each.screen_name} {_figure_text(each, queue)}",
+            _join_sentences(each.about, _manual_paragraph(each.screen_name)),
+        )
         for each in QUEUE_FIGURES
         if each.figure_for(queue).value is not None
     ]
@@ -53,7 +56,7 @@ def column_topics(column: GridColumn, row: GridRow | None) -> list[TopicGroup]:
     """Return the topic of a column, and why its figure is unknown or incomplete in the row under the cursor."""
     at = "" if row is None else f" of {clean(row.name)}"
     figure = FIGURES_BY_FIELD.get(column.key)
-    topics = [Topic(column.about, _manual_paragraph(figure.words) if figure is not None else "")]
+    topics = [Topic(column.about, _manual_paragraph(figure.screen_name) if figure is not None else "")]
     if row is not None and (reason := clean(row.notes.get(column.key, ""))):
         topics.append(Topic(reason, _manual_paragraph(reason)))
     return _with_title(f"{column.title or column.key}{at}", [each for each in topics if each.name])
@@ -62,7 +65,11 @@ def column_topics(column: GridColumn, row: GridRow | None) -> list[TopicGroup]:
 def figure_topics(field: str) -> list[TopicGroup]:
     """Return the topics of a figure. ``field``: the name of its field in ``QueueView``."""
     figure = FIGURES_BY_FIELD.get(field)
-    return [] if figure is None else _with_title(figure.words, [Topic(figure.about, _manual_paragraph(figure.words))])
+    return (
+        []
+        if figure is None
+        else _with_title(figure.screen_name, [Topic(figure.about, _manual_paragraph(figure.screen_name))])
+    )
 
 
 def wait_topics(name: str, waits_for: str, kind: str, event: str) -> list[TopicGroup]:
@@ -113,4 +120,4 @@ def _join_sentences(first: str, rest: str) -> str:
 
 def _figure_text(figure: QueueFigure, queue: QueueView) -> str:
     value = figure.figure_for(queue)
-    return f"{value.text(figure.value_text)}{figure.suffix}"
+    return f"{value.text(figure.value_text)}{figure.unit_suffix}"

@@ -62,7 +62,7 @@ class EventsReader:
 
 
 def _events_before_memory(target: DashboardTarget) -> Iterator[RecordedEvent]:
-    if (archive := target.known.archive) is not None:
+    if (archive := target.past.archive) is not None:
         before_at = target.memory.oldest_event_at if target.memory is not None else inf
         for events in recorded_events(archive, before_at):
             for event in events:

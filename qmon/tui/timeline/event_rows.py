@@ -82,7 +82,7 @@ def event_row(target_event: TargetEvent, zone: tzinfo, now: float, *, with_targe
     cells = (
         (event.kind.value, "muted"),
         (clean(event.queue) if not event.others else f"{1 + len(event.others)} queues", "text"),
-        (f"{symbol} {clean(event.about)} {clean(event.what)}", tone),
+        (f"{symbol} {clean(event.about)} {clean(event.change)}", tone),
         (_event_text(event), "muted" if fine else "text"),
     )
     if not with_target:
@@ -97,7 +97,7 @@ def _event_text(event: TimelineEvent) -> str:
     The event's own text only describes the first queue. If there are several queues, their names come first.
     """
     names = f"{', '.join(map(clean, (event.queue, *event.others)))}: " if event.others else ""
-    return names + clean(event.words)
+    return names + clean(event.text)
 
 
 def detail_lines(target_event: TargetEvent, cells: int, rows: int) -> list[Line]:
@@ -105,7 +105,7 @@ def detail_lines(target_event: TargetEvent, cells: int, rows: int) -> list[Line]
     event = target_event.event
     symbol, tone = _symbol_and_tone(event)
     return [
-        *entry_lines("what", f"{symbol} {event.about} {event.what}", cells, tone, most=1),
+        *entry_lines("what", f"{symbol} {event.about} {event.change}", cells, tone, most=1),
         *entry_lines("details", _event_text(event), cells, most=rows - 1),
     ]
 
@@ -113,7 +113,7 @@ def detail_lines(target_event: TargetEvent, cells: int, rows: int) -> list[Line]
 def _symbol_and_tone(event: TimelineEvent) -> tuple[str, str]:
     if event.severity is Severity.FINE and event.kind in _KINDS:
         return _KINDS[event.kind]
-    if event.kind is EventKind.VERDICT and event.about == PAUSED.code and event.what != "ended":
+    if event.kind is EventKind.VERDICT and event.about == PAUSED.code and event.change != "ended":
         return PAUSED_SYMBOL, "held"
     return SYMBOLS[event.severity], TONES[event.severity]
 
@@ -129,5 +129,5 @@ def searchable_text(target_event: TargetEvent, *, with_target: bool) -> str:
     """Return the text that the filter searches."""
     event = target_event.event
     queues = " ".join((event.queue, *event.others))
-    words = f"{event.kind} {queues} {event.about} {event.what} {event.words}"
+    words = f"{event.kind} {queues} {event.about} {event.change} {event.text}"
     return f"{target_event.target} {words}" if with_target else words

@@ -58,7 +58,7 @@ class TimelineScreen(OperationsReading):
 
     def __init__(self) -> None:
         super().__init__()
-        archives = [archive for target in self.targets if (archive := target.known.archive) is not None]
+        archives = [archive for target in self.targets if (archive := target.past.archive) is not None]
         one_zone = not self.shows_all_targets and archives
         self._zone: tzinfo = zone_info(archives[0].zone if one_zone else local_zone())
         self._reader = EventsReader(self.targets, self) if archives else None

@@ -9,9 +9,9 @@ from qmon.tui.widgets.lines import Lines
 
 
 class PlotPanel(Lines):
-    """Posts messages with the column under the mouse. ``left``: the number of cells before the first column."""
+    """Posts messages with the column under the mouse. ``left_cells``: the number of cells before the first column."""
 
-    class Pressed(Message):
+    class MouseUsed(Message):
         """The mouse was pressed, released (``released``) or dragged (``dragged``) at a column."""
 
         def __init__(self, column: int, *, released: bool = False, dragged: bool = False) -> None:
@@ -28,27 +28,27 @@ class PlotPanel(Lines):
             self.column = column
             self.by = by
 
-    def __init__(self, left: int, *, id: str) -> None:
+    def __init__(self, left_cells: int, *, id: str) -> None:
         super().__init__(id=id)
-        self._left_cells = left
+        self._left_cells = left_cells
         self._pressed_x: int | None = None
         self._dragged = False
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         self.capture_mouse()
         self._pressed_x, self._dragged = event.x, False
-        self.post_message(self.Pressed(event.x - self._left_cells))
+        self.post_message(self.MouseUsed(event.x - self._left_cells))
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Mark a range while the button is down."""
         if self._pressed_x is not None and event.x != self._pressed_x:
             self._dragged = True
-            self.post_message(self.Pressed(event.x - self._left_cells, dragged=True))
+            self.post_message(self.MouseUsed(event.x - self._left_cells, dragged=True))
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
         self.release_mouse()
         if self._pressed_x is not None:
-            self.post_message(self.Pressed(event.x - self._left_cells, released=True, dragged=self._dragged))
+            self.post_message(self.MouseUsed(event.x - self._left_cells, released=True, dragged=self._dragged))
         self._pressed_x = None
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:

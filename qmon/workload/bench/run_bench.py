@@ -43,11 +43,11 @@ class InstallDesign(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BenchProgress:
-    """The progress of a bench. ``what``: describes the current run. ``share``: finished share of the run (0 to 1)."""
+    """The progress of a bench. ``description``: of the current run. ``share``: finished part of the run (0 to 1)."""
 
     number: int
     total: int
-    what: str
+    description: str
     share: float
     cycles_per_s: float | None = None
 

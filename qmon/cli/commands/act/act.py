@@ -221,7 +221,7 @@ def requeue(
     which: MessageSelection,
     texts: ContentSelection,
     pace: RedriveOptions,
-    confirmation: options.ConfirmationOptions,
+    confirmation: options.ActionOptions,
 ) -> None:
     """Make stuck messages ready again, or retry dead messages.
 
@@ -262,7 +262,7 @@ def purge(
     *,
     which: MessageSelection,
     texts: ContentSelection,
-    confirmation: options.ConfirmationOptions,
+    confirmation: options.ActionOptions,
 ) -> None:
     """Move messages to the trash, by default dead messages.
 
@@ -290,7 +290,7 @@ def pause(
     side: WhichSide = Side.PRODUCERS,
     length: Annotated[float, options.duration_option("--for", help="Length of the pause.", default="15m")] = 900.0,
     *,
-    confirmation: options.ConfirmationOptions,
+    confirmation: options.ActionOptions,
 ) -> None:
     """Pause the producers or consumers of a queue for some time.
 
@@ -316,7 +316,7 @@ def resume(
     queue: Queue = None,
     side: WhichSide = Side.PRODUCERS,
     *,
-    confirmation: options.ConfirmationOptions,
+    confirmation: options.ActionOptions,
 ) -> None:
     """End a pause now."""
     from qmon.cli.commands.act.run_action import act_on_queue
@@ -338,7 +338,7 @@ def repair(
     target: options.Target,
     queue: Queue = None,
     *,
-    confirmation: options.ConfirmationOptions,
+    confirmation: options.ActionOptions,
 ) -> None:
     """Repair a ring queue: fill holes and requeue orphaned messages."""
     from qmon.cli.commands.act.run_action import act_on_queue
@@ -359,7 +359,7 @@ def undo(
     ids: Ids = None,
     limit: Max = None,
     *,
-    confirmation: options.ConfirmationOptions,
+    confirmation: options.ActionOptions,
 ) -> None:
     """Undo an operation. With --ids, undo a part of the operation."""
     from qmon.cli.commands.act.run_action import run_action
@@ -385,7 +385,7 @@ def end_session(
         ),
     ],
     *,
-    confirmation: options.ConfirmationOptions,
+    confirmation: options.ActionOptions,
 ) -> None:
     """End a session that blocks a queue.
 

@@ -159,7 +159,7 @@ def empty(
     ] = None,
     older_than: act.OlderThan = None,
     *,
-    confirmation: options.ConfirmationOptions,
+    confirmation: options.ActionOptions,
 ) -> None:
     """Delete purged messages permanently.
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import typer
 
 from qmon.cli.guard import INTERRUPTED, PARTLY
-from qmon.cli.options import ConfirmationOptions
+from qmon.cli.options import ActionOptions
 from qmon.cli.output import Meter, clean_text, print_note, print_output
 from qmon.cli.output import print_report as write
 from qmon.errors import BadInput
@@ -77,7 +77,7 @@ def act_on_queue(
     queue: str | None,
     kind: OperationKind,
     prepare: Callable[[Operator, Layout], PreparedAction],
-    confirmation: ConfirmationOptions,
+    confirmation: ActionOptions,
 ) -> None:
     """Run an action on one queue of a target. Without a name, the target must have exactly one queue."""
     from qmon.cli.target_session import connect_for_action, resolve_target
@@ -94,9 +94,7 @@ def act_on_queue(
         run_action(lambda: prepare(at.create_operator(), layout), at.connections, confirmation)
 
 
-def run_action(
-    prepare: Callable[[], PreparedAction], connections: Connections, confirmation: ConfirmationOptions
-) -> None:
+def run_action(prepare: Callable[[], PreparedAction], connections: Connections, confirmation: ActionOptions) -> None:
     """Plan, show, confirm, apply and report. Raises ``typer.Exit`` if the exit code is not 0.
 
     Raises ``BadInput``, with nothing changed, if the plan is refused or not confirmed. Also raises server errors.
@@ -180,7 +178,7 @@ def run_attended(call: Callable[[], T], connections: Connections, stop: Callable
     raise raised[0]
 
 
-def _print_plan(plan: Plan, confirmation: ConfirmationOptions) -> None:
+def _print_plan(plan: Plan, confirmation: ActionOptions) -> None:
     """Print the plan on standard output.
 
     With JSON or CSV, print the plan on standard error, but only if confirmation is needed.
@@ -193,7 +191,7 @@ def _print_plan(plan: Plan, confirmation: ConfirmationOptions) -> None:
             print_note(line)
 
 
-def _print_result(plan: Plan, result: OperationResult | None, took_s: float, confirmation: ConfirmationOptions) -> None:
+def _print_result(plan: Plan, result: OperationResult | None, took_s: float, confirmation: ActionOptions) -> None:
     if confirmation.output != "table":
         from qmon.cli.reports.target_reports import ActionReport
 
@@ -205,7 +203,7 @@ def _print_result(plan: Plan, result: OperationResult | None, took_s: float, con
         print_output(RunText.DRY_RUN)
 
 
-def _ask_permission(plan: Plan, confirmation: ConfirmationOptions, *, typed: bool) -> Permission:
+def _ask_permission(plan: Plan, confirmation: ActionOptions, *, typed: bool) -> Permission:
     """Return the permission for the plan. Prompt for confirmations that are missing from the options."""
     from qmon.operate.context import Permission
 

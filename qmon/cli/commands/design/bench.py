@@ -184,7 +184,7 @@ def _show_progress() -> Iterator[tuple[_ShowProgress, _ShowResult]]:
 
         def progress(now: BenchProgress) -> None:
             rate = "" if now.cycles_per_s is None else f"  {now.cycles_per_s:,.0f}/s"
-            text = f"{now.number}/{now.total} {now.what}{rate}"
+            text = f"{now.number}/{now.total} {now.description}{rate}"
             bar.update(task, total=now.total, completed=now.number - 1 + now.share, description=text)
 
         yield progress, lambda found: bar.console.print(Text(result_line(found)))
