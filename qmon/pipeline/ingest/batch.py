@@ -34,6 +34,7 @@ from qmon.pipeline.pipeline_texts import IntakeText, LakeText
 from qmon.pipeline.rollup.minute_sums import HOUR_S, LONGEST_FLOW_S
 from qmon.pipeline.rollup.row_groups import Flags
 from qmon.recording.figure_rows.row_schema import PARTITIONS
+from qmon.recording.figure_rows.segment_lines import BadLineText
 
 
 def ingest_batch(lake: Lake, batch: int, paths: Mapping[str, int]) -> Mapping[str, int]:
@@ -201,7 +202,6 @@ def _are_on_deleted_day(polls: pa.Table, deleted: Sequence[DeletedDays]) -> Flag
 
 def _skipped_segments(storage: Storage, paths: Mapping[str, int]) -> list[tuple[str, str]]:
     """Return the segments that Spark skips, each with a reason: the file is empty, or was deleted after listing."""
-    found = [(path, "the file is empty") for path, size in paths.items() if not size]
-    gone = "the file was deleted before it was read"
-    found += [(path, gone) for path, size in paths.items() if size and not storage.path_exists(path)]
-    return found
+    empty = [(path, BadLineText.EMPTY.render()) for path, size in paths.items() if not size]
+    deleted = [path for path, size in paths.items() if size and not storage.path_exists(path)]
+    return [*empty, *((path, IntakeText.FILE_DELETED.render()) for path in deleted)]
