@@ -87,12 +87,14 @@ class SegmentIntake:
         self._write_lake_mark(there)
         return BatchResult(batch, totals)
 
-    def _write_lake_mark(self, there: Collection[str]) -> None:
+    def _write_lake_mark(self, listed_files: Collection[str]) -> None:
         """Write this lake's marker file to the folder of recordings. It lists the segments that the lake has."""
         lake = self._lake.storage.root
         # A copied lake has the same id as the original, so the name also depends on the path.
         name = lake_mark_name(uuid.uuid5(uuid.UUID(str(self._table.open_or_create().metadata().id)), lake).hex)
-        self._folder.replace_text(lake_mark_text(lake, time.time(), (self._known or set()).intersection(there)), name)
+        self._folder.replace_text(
+            lake_mark_text(lake, time.time(), (self._known or set()).intersection(listed_files)), name
+        )
 
     def _ingest_with_retries(self, batch: int, paths: Mapping[str, int]) -> Mapping[str, int]:
         for left in reversed(range(_TRIES)):
@@ -120,11 +122,11 @@ class SegmentIntake:
         except CommitFailedError as problem:
             raise Conflict(told) from problem
 
-    def _known_files(self, there: Mapping[str, int]) -> set[str]:
+    def _known_files(self, listed_files: Mapping[str, int]) -> set[str]:
         """Return the files that the lake already has for the days of the given files."""
         if (version := self._table.version()) is None:
             return set()
-        dates = {_partition_for(name)["date"] for name in there}
+        dates = {_partition_for(name)["date"] for name in listed_files}
         rows = version.to_pyarrow_table(filters=pc.field("date").isin(sorted(dates)), columns=["file"])
         return set(rows["file"].to_pylist())
 

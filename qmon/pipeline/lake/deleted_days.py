@@ -42,10 +42,10 @@ def read_deleted_days(entries: Mapping[str, Any]) -> tuple[DeletedDays, ...]:
     )
 
 
-def deleted_days_entry(known: Mapping[str, Any], more: Iterable[DeletedDays]) -> Mapping[str, Any]:
-    """Return the entry to commit to the table ``samples``: the deleted days in ``known``, and ``more`` of them."""
+def deleted_days_entry(entries: Mapping[str, Any], more: Iterable[DeletedDays]) -> Mapping[str, Any]:
+    """Return the entry to commit to the table ``samples``: the deleted days in ``entries``, and ``more`` of them."""
     found: list[DeletedDays] = []
-    for each in (*read_deleted_days(known), *more):
+    for each in (*read_deleted_days(entries), *more):
         if not any(other.contains(each) for other in found):
             found = [*(other for other in found if not each.contains(other)), each]
     return {_KEY: [[str(each.before), None if each.after is None else str(each.after), each.target] for each in found]}

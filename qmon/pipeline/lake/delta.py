@@ -256,12 +256,14 @@ class TableLog:
         self,
         table: DeltaTable,
         actions: list[AddAction | RemoveAction],
-        said: Mapping[str, Any] | None,
+        commit_info: Mapping[str, Any] | None,
         transactions: list[Transaction] | None = None,
     ) -> bool:
         """Commit on top of this version. Returns false if another process committed first."""
         entries = (
-            None if said is None else {ENTRIES_KEY: json.dumps({**self.read_entries(table), **said}, sort_keys=True)}
+            None
+            if commit_info is None
+            else {ENTRIES_KEY: json.dumps({**self.read_entries(table), **commit_info}, sort_keys=True)}
         )
         try:
             table.create_write_transaction(

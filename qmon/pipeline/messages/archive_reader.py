@@ -165,9 +165,9 @@ def read_messages(
             after, limit = found[-1].archive_id, _next_limit(limit, found)
 
 
-def _next_limit(limit: int, found: list[ArchivedMessage]) -> int:
+def _next_limit(limit: int, messages: list[ArchivedMessage]) -> int:
     """Return the limit of the next batch, computed from the size of this batch: at most twice the current limit."""
-    each = sum(message.payload_bytes or 0 for message in found) / len(found) + 200
+    each = sum(message.payload_bytes or 0 for message in messages) / len(messages) + 200
     return max(1, min(_MAX_LIMIT, 2 * limit, int(BATCH_BYTES / each)))
 
 

@@ -165,15 +165,15 @@ def find_archives(target: Target, layouts: Sequence[Layout]) -> list[ArchiveTabl
         connection.close()
 
 
-def _check_watermark(mark: Watermark, archive: ArchiveTable, seen: Survey, *, anew: bool) -> Watermark:
+def _check_watermark(mark: Watermark, archive: ArchiveTable, survey: Survey, *, anew: bool) -> Watermark:
     """Return the watermark for this archive. With ``anew``, return a new watermark if the archive was recreated.
 
     Without ``anew``, raises ``BadInput`` for an archive that seems to have been recreated.
     """
     if mark.table_id not in (None, archive.table_id):
         problem = IntakeText.OTHER_ARCHIVE.render(queue=archive.queue, upto=mark.upto)
-    elif seen.issued is not None and seen.issued < mark.upto:
-        problem = IntakeText.RENUMBERED_ARCHIVE.render(queue=archive.queue, issued=seen.issued, upto=mark.upto)
+    elif survey.issued is not None and survey.issued < mark.upto:
+        problem = IntakeText.RENUMBERED_ARCHIVE.render(queue=archive.queue, issued=survey.issued, upto=mark.upto)
     else:
         return replace(mark, table_id=archive.table_id)
     if anew:

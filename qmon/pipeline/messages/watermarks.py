@@ -47,11 +47,11 @@ class Watermark:
         return sum(gap.last - gap.first + 1 for gap in self.gaps)
 
 
-def ranges_to_read(mark: Watermark, seen: Survey) -> list[Range]:
+def ranges_to_read(mark: Watermark, survey: Survey) -> list[Range]:
     """Return the ranges to read now, in order: the gaps, and the keys after ``upto``."""
     ranges = [(gap.first, gap.last) for gap in mark.gaps]
-    if seen.newest is not None and seen.newest > mark.upto:
-        ranges.append((mark.upto + 1, seen.newest))
+    if survey.newest is not None and survey.newest > mark.upto:
+        ranges.append((mark.upto + 1, survey.newest))
     return ranges
 
 
@@ -78,16 +78,16 @@ def split_ranges(ranges: Sequence[Range], oldest: int | None, parts: int) -> lis
     return out
 
 
-def advance_watermark(mark: Watermark, seen: Survey, found: Iterable[Range], messages: int) -> Watermark:
-    """Return the watermark after reading ``ranges_to_read``. ``found``: the ranges of keys that were found."""
-    stretches = sorted(found)
+def advance_watermark(mark: Watermark, survey: Survey, found_ranges: Iterable[Range], messages: int) -> Watermark:
+    """Return the watermark after reading ``ranges_to_read``. ``found_ranges``: the ranges of keys that were found."""
+    stretches = sorted(found_ranges)
     gaps = []
     for gap in mark.gaps:
-        if still := gap.writers & seen.writers:
+        if still := gap.writers & survey.writers:
             gaps += [KeyGap(*missing, still) for missing in subtract_ranges((gap.first, gap.last), stretches)]
-    upto = max(mark.upto, seen.newest or 0)
-    if seen.writers and upto > mark.upto:
-        gaps += [KeyGap(*missing, seen.writers) for missing in subtract_ranges((mark.upto + 1, upto), stretches)]
+    upto = max(mark.upto, survey.newest or 0)
+    if survey.writers and upto > mark.upto:
+        gaps += [KeyGap(*missing, survey.writers) for missing in subtract_ranges((mark.upto + 1, upto), stretches)]
     return replace(mark, upto=upto, gaps=tuple(gaps), messages=mark.messages + messages)
 
 

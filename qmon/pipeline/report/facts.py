@@ -274,15 +274,15 @@ def newest_day(view: LakeView) -> date:
     return dates[-1]
 
 
-def flow_rate(row: Row, what: str) -> float | None:
+def flow_rate(row: Row, flow: str) -> float | None:
     """Return messages per second from a row of sums, or ``None`` if no counter was read."""
-    moved, seconds = row[what], row["flow_s"]
+    moved, seconds = row[flow], row["flow_s"]
     return moved / seconds if moved is not None and seconds else None
 
 
-def time_mean(row: Row, what: str) -> float | None:
+def time_mean(row: Row, figure: str) -> float | None:
     """Return the mean of a figure over the time in which it was known."""
-    total, seconds = row[f"{what}_s"], row[f"{what}_known_s"]
+    total, seconds = row[f"{figure}_s"], row[f"{figure}_known_s"]
     return total / seconds if total is not None and seconds else None
 
 
@@ -327,9 +327,9 @@ def _read_incidents(view: LakeView, period: Period, request: ReportRequest) -> l
     return sorted((row.asDict(recursive=True) for row in rows), key=_start_key)
 
 
-def _listed_incidents(found: list[Row]) -> tuple[Row, ...]:
+def _listed_incidents(incidents: list[Row]) -> tuple[Row, ...]:
     """Return the incidents in order of their start. If there are too many, drop the least severe and shortest."""
-    worst = sorted(found, key=lambda row: (-row["severity"], row["start_at"] - row["end_at"]))[:MOST_INCIDENTS]
+    worst = sorted(incidents, key=lambda row: (-row["severity"], row["start_at"] - row["end_at"]))[:MOST_INCIDENTS]
     return tuple(sorted(worst, key=_start_key))
 
 

@@ -105,14 +105,14 @@ def measure_levels(hours: DataFrame, objectives: Sequence[Objective], end: float
     )
 
 
-def sort_by_budget(found: Iterable[Level]) -> tuple[Level, ...]:
+def sort_by_budget(levels: Iterable[Level]) -> tuple[Level, ...]:
     """Sort by remaining budget, the least first and unknown budgets last."""
 
     def order(each: Level) -> tuple[Any, ...]:
         left = each.budget_left
         return left is None, left or 0.0, each.target, each.queue, each.objective.name
 
-    return tuple(sorted(found, key=order))
+    return tuple(sorted(levels, key=order))
 
 
 _SUMS: Final = ("counted", "bad", "last", "last_bad")

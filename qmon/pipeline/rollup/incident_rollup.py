@@ -40,7 +40,7 @@ def incidents_from_runs(runs: DataFrame) -> DataFrame:
     )
 
 
-def with_operations(found: DataFrame, operations: DataFrame) -> DataFrame:
+def with_operations(incidents: DataFrame, operations: DataFrame) -> DataFrame:
     """Add the column ``operations`` to incidents.
 
     These operations began during the incident. They were on the queue of the incident or on the whole target. The
@@ -56,8 +56,8 @@ def with_operations(found: DataFrame, operations: DataFrame) -> DataFrame:
         & F.coalesce("q", F.lit("")).isin("", F.col("queue"))
         & F.col("operation.started_at").between(F.col("start_at"), F.col("end_at") + JOIN_WITHIN_S)
     )
-    columns = [F.col(name) for name in found.columns]
-    joined = found.join(done, inside, "left").groupBy(*columns)
+    columns = [F.col(name) for name in incidents.columns]
+    joined = incidents.join(done, inside, "left").groupBy(*columns)
     return joined.agg(F.sort_array(F.collect_list("operation")).alias("operations"))
 
 
