@@ -96,13 +96,17 @@ def _write_samples(
     """Write samples and derived tables, except for days that were deleted. Return the number of new samples."""
     lake, polls = before.lake, lines["poll"]
     # The neighbouring hours may have samples of other recorders that cover the same minutes.
-    near = before.files("polls", polls.read_filter("sampled_at").widen(HOUR_S + LONGEST_FLOW_S))
+    near = polls.read_filter("sampled_at").widen(HOUR_S + LONGEST_FLOW_S)
+    at = pc.field("sampled_at")
+    known = lake.table("polls").read_columns(
+        before.files("polls", near).paths, POLL_COLUMNS, (at >= near.low) & (at <= near.high)
+    )
     new = staged.read_files(polls, [*POLL_COLUMNS, "line.queues"])
     kept = np.array(pc.greater(pc.struct_field(new["line"], "queues"), 0).fill_null(False))
     late = _has_deleted_day(polls, deleted)
     if late:
         kept &= ~_are_on_deleted_day(new, deleted)
-    found = survey_polls(new.filter(pa.array(kept)), lake.table("polls").read_columns(near.paths, POLL_COLUMNS))
+    found = survey_polls(new.filter(pa.array(kept)), known)
     kept[kept] = found.is_new
     _write_polls(lake, staged, polls, kept, changes, stamp)
     if not found.hours:

@@ -30,7 +30,7 @@ from qmon.recording.figure_rows.row_schema import bucket_for
 DERIVED: Final = ("minutes", "hours", "days", "runs")
 
 # Maximum number of samples, or of sums of minutes, that are read for one piece of a partition.
-PIECE_ROWS: Final = 400_000
+PIECE_ROWS: Final = 200_000
 _COLUMNS: Final = tuple(dict.fromkeys((*SAMPLE_COLUMNS, *RUN_COLUMNS)))
 
 # Day (UTC) and bucket.
