@@ -26,7 +26,7 @@ from qmon.pipeline.ingest.table_rows import (
     unusable_lines,
 )
 from qmon.pipeline.lake.deleted_days import DeletedDays, read_deleted_days
-from qmon.pipeline.lake.delta import Conflict, Files, WrittenFiles, newest_batch
+from qmon.pipeline.lake.delta import Conflict, Files, ReadFilter, WrittenFiles, newest_batch
 from qmon.pipeline.lake.lake import Lake, LakeView
 from qmon.pipeline.lake.schema import BATCH, SAMPLES, file_schema
 from qmon.pipeline.lake.storage import Storage
@@ -95,12 +95,7 @@ def _write_samples(
 ) -> int:
     """Write samples and derived tables, except for days that were deleted. Return the number of new samples."""
     lake, polls = before.lake, lines["poll"]
-    # The neighbouring hours may have samples of other recorders that cover the same minutes.
-    near = polls.read_filter("sampled_at").widen(HOUR_S + LONGEST_FLOW_S)
-    at = pc.field("sampled_at")
-    known = lake.table("polls").read_columns(
-        before.files("polls", near).paths, POLL_COLUMNS, (at >= near.low) & (at <= near.high)
-    )
+    known = _known_polls(before, polls)
     new = staged.read_files(polls, [*POLL_COLUMNS, "line.queues"])
     kept = np.array(pc.greater(pc.struct_field(new["line"], "queues"), 0).fill_null(False))
     late = _has_deleted_day(polls, deleted)
@@ -127,6 +122,20 @@ def _write_samples(
     changes.added |= derived.added
     changes.removed |= derived.removed
     return written.rows
+
+
+def _known_polls(before: LakeView, polls: WrittenFiles) -> pa.Table:
+    """Return the polls in the lake that are near new polls in time.
+
+    The neighbouring hours may have samples of other recorders that cover the same minutes. A poll may be returned
+    twice.
+    """
+    parts, at = list[pa.Table](), pc.field("sampled_at")
+    for date in polls.read_filter().dates or ():  # each with its own targets and times
+        near = polls.select(ReadFilter({date})).read_filter("sampled_at").widen(HOUR_S + LONGEST_FLOW_S)
+        paths = before.files("polls", near).paths
+        parts.append(before.lake.table("polls").read_columns(paths, POLL_COLUMNS, (at >= near.low) & (at <= near.high)))
+    return pa.concat_tables(parts)
 
 
 def _write_polls(

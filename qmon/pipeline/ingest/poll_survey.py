@@ -61,7 +61,7 @@ class PollSurvey:
 def survey_polls(polls: pa.Table, known: pa.Table) -> PollSurvey:
     """Return the hours that polls affect. A poll also affects the previous hour if its time may begin there.
 
-    ``polls``: new polls, with ``POLL_COLUMNS``. ``known``: unique polls in the lake, with the same columns.
+    ``polls``: new polls, with ``POLL_COLUMNS``. ``known``: polls in the lake, with the same columns.
     """
     hours: dict[Hour, AffectedHour] = defaultdict(AffectedHour)
     for target, hour, *origin in _watched_hours(polls):
