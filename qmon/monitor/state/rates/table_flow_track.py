@@ -137,10 +137,12 @@ class ReadyBalance:
     def __init__(self) -> None:
         self._polls: deque[_Balance] = deque()
         self._layout: Layout | None = None
+        self._popped_at = float("-inf")
 
     def start_over(self) -> None:
         """Start over after a gap or a counter reset."""
         self._polls.clear()
+        self._popped_at = float("-inf")
 
     def record_flow(
         self, before: QueueSamples, samples: QueueSamples, work: CommittedWork, flow: Flow, at: float
@@ -151,6 +153,7 @@ class ReadyBalance:
         """
         then, now, layout = ready_rows(before), ready_rows(samples), samples.layout
         self._layout = layout if moves_of_state(work, layout) is not None else None
+        self._popped_at = at if flow.popped else self._popped_at
         # A message that becomes due is ready, although no row has changed.
         has_due_times = layout.due_at is not None or (layout.part is not None and "scheduled" in layout.part.kinds)
         exact = work.exact and not has_due_times and self._layout is not None
@@ -176,7 +179,7 @@ class ReadyBalance:
         They are, if fewer messages have left ``ready`` than were popped. If the layout has a column that workers update
         while they work, all updates may be, until the number of ready messages has confirmed the pops.
         """
-        if self._layout is None or self._layout.source is LayoutSource.REGISTRY:
+        if self._layout is None or self._layout.source is LayoutSource.REGISTRY or at - self._popped_at > RECENT_S:
             return False
         reports = self._layout.owner is not None and self._layout.owner.kind in ("heartbeat", "lease")
         polls = self._polls
