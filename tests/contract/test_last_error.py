@@ -145,8 +145,8 @@ def test_the_error_column_of_a_guessed_queue_is_found_by_its_name(database: str)
         database,
         "CREATE TABLE job_queue (id bigserial PRIMARY KEY, status text, started_at timestamptz, payload text,"
         " last_error text); CREATE INDEX ON job_queue (status, started_at);"
-        "CREATE TABLE mail_queue (id bigserial PRIMARY KEY, created_at timestamptz, failed_at timestamptz, processed_at timestamptz,"
-        " body text, errors text[]);"
+        "CREATE TABLE mail_queue (id bigserial PRIMARY KEY, created_at timestamptz, failed_at timestamptz,"
+        " processed_at timestamptz, body text, errors text[]);"
         "INSERT INTO job_queue (status, last_error) VALUES ('pending', NULL), ('failed', 'no such host');"
         "INSERT INTO mail_queue (failed_at, errors) VALUES (NULL, NULL), (now(), ARRAY['old', 'no such host'])",
     )
