@@ -32,8 +32,10 @@ def answering(*parts: bytes, forever: bytes = b"", pause_s: float = 0.01) -> Ite
     """Start a server that sends these parts, then repeats one part. Yield its URL and the requests it received."""
     asked: list[bytes] = []
     ended = threading.Event()
+    clients: list[socket.socket] = []
 
     def answer(client: socket.socket) -> None:
+        clients.append(client)
         with client, contextlib.suppress(OSError):
             asked.append(client.recv(65_536))
             for part in itertools.chain(parts, itertools.repeat(forever)):
@@ -54,6 +56,9 @@ def answering(*parts: bytes, forever: bytes = b"", pause_s: float = 0.01) -> Ite
             yield f"http://anna:hunter22@127.0.0.1:{listening.getsockname()[1]}/shop", asked
         finally:
             ended.set()
+            for client in clients:  # a write to a client that has gone may wait for minutes
+                with contextlib.suppress(OSError):
+                    client.shutdown(socket.SHUT_RDWR)
             thread.join()
 
 
