@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from qmon.engines.registry import engine_for
@@ -181,6 +181,19 @@ def assert_right(queue: QueueView, drawn: Drawn) -> None:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(drawn=tables())
+# Rows are deleted, no update was counted, and a row is in progress.
+@example(
+    drawn=Drawn(
+        key="bigserial",
+        marks="words",
+        default=False,
+        index=False,
+        due="",
+        rows=(("in_progress", "processing", "none"), ("ready", "new", "none")),
+        deleted=120,
+        analyzed=False,
+    )
+)
 def test_what_is_found_is_the_same_after_analyze_and_never_contradicts_the_rows(database: str, drawn: Drawn) -> None:
     create(database, drawn)
     before = found(database)

@@ -425,7 +425,8 @@ def _single_candidate(work: _Candidates, details: TableDetails, design: str = ""
         return Candidate(layout, shape.score, tuple(shape.why), missing=str(problem))
     if (listed := _listed_candidate(work, details, layout, shape, state, known, design)) is not None:
         return listed
-    if state is not None and (deleted := _rows_popped_by_delete(details.activity)) is not None:
+    deleted = None if state is None else _rows_popped_by_delete(details.activity)
+    if deleted is not None and not _has_rows_in_progress(work.catalog, details, layout):
         layout = replace(layout, pop="delete")
         how = (*how, CandidateText.POPS_DELETE.render(deleted=deleted))
     missing = _missing_deletes(layout, details.activity)
@@ -585,6 +586,13 @@ def _rows_popped_by_delete(activity: Activity | None) -> int | None:
     if activity is None or activity.deleted < ENOUGH_ROWS or not activity.rows_are_deleted:
         return None
     return activity.deleted if activity.updated <= 0.05 * activity.deleted else None
+
+
+def _has_rows_in_progress(catalog: Catalog, details: TableDetails, layout: Layout) -> bool:
+    """Return whether a row is in progress. Pops of this table then do not delete, although no update was counted."""
+    if layout.state is None or layout.state.in_progress is None:
+        return False
+    return str(layout.state.in_progress) in existing_values(catalog, details, layout.state.column)
 
 
 def _choose_design(details: TableDetails, state: tuple[ColumnRow, bool] | None, sequences: SequenceRows) -> str:
