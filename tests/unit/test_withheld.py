@@ -199,6 +199,15 @@ def test_a_table_whose_pushes_are_not_counted_may_be_popped_uncounted_whenever_i
     assert found == [False, False, False, True, False]
 
 
+def test_counters_prove_no_rate_of_0_before_the_rows_are_shown_or_counted() -> None:
+    track, shown = StandingCounters(), seen("7", 5, 20)
+    unseen = replace(shown, head=None)
+    counting = replace(unseen, counting=0.4)
+    assert [track.is_proof_missing(each) for each in (unseen, counting, shown)] == [False, True, True]
+    track.record_poll(shown, 1000.0, None)
+    assert [track.is_proof_missing(each) for each in (unseen, counting, shown)] == [False, False, False]
+
+
 def test_messages_in_unknown_states_list_the_figures_that_they_hide_and_masks_have_their_own_reason() -> None:
     strange = StrangeStates("st", ("7",), 3)
     found = withhold_strange(QueueSamples(STATUS, strange=strange), all_listed=True)

@@ -63,14 +63,14 @@ class StandingCounters:
     _has_shown_rows: bool = False
 
     def is_proof_missing(self, samples: QueueSamples) -> bool:
-        """Return whether this is the first poll since the start or a gap that shows which rows are ready.
+        """Return whether the rows of this poll cannot confirm counters that stand still.
 
-        Counters that stood still until then prove nothing. If no poll shows the rows, the counters are all that is
-        known.
+        Counters prove nothing until the first poll since the start or a gap that shows which rows are ready, and while
+        the first count of the table is under way. If no poll shows the rows, the counters are all that is known.
         """
         if samples.counters is None or not _counts_by_session(samples.counters):
             return False
-        return not self._has_shown_rows and _shows_rows(samples)
+        return not self._has_shown_rows and (_shows_rows(samples) or samples.counting is not None)
 
     def record_poll(self, samples: QueueSamples, at: float, flow: Flow | None) -> None:
         """Record the samples of one poll, read at ``at`` (server clock, seconds).
