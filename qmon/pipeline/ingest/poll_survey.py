@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from qmon.pipeline.rollup.minute_sums import HOUR_S, LONGEST_FLOW_S
-from qmon.pipeline.rollup.row_groups import Flags
+from qmon.pipeline.rollup.row_groups import Flags, are_first
 
 # These columns identify a line, even if the line is in several files.
 LINE_KEY: Final = ("target", "recorder", "sequence")
@@ -71,10 +70,7 @@ def survey_polls(polls: pa.Table, known: pa.Table) -> PollSurvey:
             found.is_new = False
             found.recorders.add(tuple(origin))
     keys = pa.concat_tables([known.select(LINE_KEY), polls.select(LINE_KEY)])
-    numbered = keys.append_column("row", pa.array(np.arange(keys.num_rows)))
-    is_first = np.zeros(keys.num_rows, np.bool_)
-    is_first[numbered.group_by(list(LINE_KEY)).aggregate([("row", "min")])["row_min"].to_numpy()] = True
-    return PollSurvey(dict(hours), is_first[known.num_rows :])
+    return PollSurvey(dict(hours), are_first(keys, LINE_KEY)[known.num_rows :])
 
 
 def _watched_hours(polls: pa.Table) -> set[tuple[Any, ...]]:

@@ -14,7 +14,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from qmon.pipeline.ingest.poll_survey import LINE_KEY
 from qmon.pipeline.lake.schema import BAD, OPERATIONS, POLLS, file_schema
-from qmon.pipeline.rollup.row_groups import RowGroups, encode_rows, numbers
+from qmon.pipeline.rollup.row_groups import RowGroups, are_first, encode_rows, numbers
 from qmon.recording.figure_rows.row_schema import bucket_for
 from qmon.recording.figure_rows.segment_lines import target_from_path
 
@@ -67,11 +67,9 @@ def are_new_samples(samples: pa.Table, polls: pa.Table) -> pa.Array:
     """
     numbered = samples.append_column("row", pa.array(np.arange(samples.num_rows)))
     wanted = polls.select(LINE_KEY).cast(pa.schema([samples.schema.field(name) for name in LINE_KEY]))
-    kept = numbered.join(wanted, list(LINE_KEY), join_type="left semi")
-    first = kept.group_by([*LINE_KEY, "queue"]).aggregate([("row", "min")])["row_min"]
     found = np.zeros(samples.num_rows, np.bool_)
-    found[first.to_numpy()] = True
-    return pa.array(found)
+    found[numbered.join(wanted, list(LINE_KEY), join_type="left semi")["row"].to_numpy()] = True
+    return pa.array(found & are_first(samples, [*LINE_KEY, "queue"]))
 
 
 def operation_rows(rows: pa.Table) -> pa.Table:

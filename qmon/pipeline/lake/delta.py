@@ -69,6 +69,12 @@ class ReadFilter:
     low: float = 0.0
     high: float = 0.0
 
+    @property
+    def bounds(self) -> list[tuple[str, Any, Any]]:
+        """The columns with bounds, each with its least and its greatest value."""
+        found: list[tuple[str, Any, Any]] = [(self.over, self.low, self.high)] if self.over else []
+        return [*found, ("target", min(self.targets), max(self.targets))] if self.targets else found
+
     def widen(self, seconds: float) -> ReadFilter:
         """Return the filter extended by this time, of at most one day, in both directions."""
         day = datetime.timedelta(days=1)
@@ -426,12 +432,7 @@ def _matching_files(adds: pa.Table, within: ReadFilter) -> pa.ChunkedArray:
         if wanted is not None:
             column = adds[f"partition.{name}"]
             keep = pc.and_(keep, pc.is_in(column, pa.array(sorted(wanted), column.type)))
-    bounds: list[tuple[str, Any, Any]] = []
-    if within.targets:
-        bounds.append(("target", min(within.targets), max(within.targets)))
-    if within.over:
-        bounds.append((within.over, within.low, within.high))
-    for name, low, high in bounds:
+    for name, low, high in within.bounds:
         if f"min.{name}" in adds.column_names:
             apart = pc.or_(pc.less(adds[f"max.{name}"], low), pc.greater(adds[f"min.{name}"], high))
             keep = pc.and_(keep, pc.invert(pc.fill_null(apart, False)))
@@ -447,10 +448,7 @@ def _may_contain(add: AddAction, within: ReadFilter) -> bool:
         return False
     stats = json.loads(add.stats)
     least, most = stats["minValues"], stats["maxValues"]
-    bounds: list[tuple[str, Any, Any]] = [(within.over, within.low, within.high)]
-    if within.targets:
-        bounds.append(("target", min(within.targets), max(within.targets)))
-    return all(name not in least or (least[name] <= high and most[name] >= low) for name, low, high in bounds)
+    return all(name not in least or (least[name] <= high and most[name] >= low) for name, low, high in within.bounds)
 
 
 def _with_types(rows: pa.Table, kind: pa.Schema, columns: Sequence[str], whole: Collection[str]) -> pa.Table:

@@ -103,6 +103,14 @@ def encode_rows(rows: pa.Table, names: Sequence[str]) -> Places:
     return code
 
 
+def are_first(rows: pa.Table, names: Sequence[str]) -> Flags:
+    """Return for each row whether it is the first one with its values in these columns."""
+    numbered = rows.append_column("row", pa.array(np.arange(rows.num_rows)))
+    found = np.zeros(rows.num_rows, np.bool_)
+    found[numbered.group_by(list(names)).aggregate([("row", "min")])["row_min"].to_numpy()] = True
+    return found
+
+
 def numbers(rows: pa.Table, name: str) -> Numbers:
     """Return a column of numbers, with NaN for unknown values."""
     found: Numbers = rows[name].cast(pa.float64()).to_numpy()
