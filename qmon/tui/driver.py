@@ -25,12 +25,9 @@ from textual.geometry import Size
 from textual.message import Message
 
 
+# Textual always decodes strictly: one non-ASCII key of a terminal set to Latin-1 would end the app.
 def lenient_decoder(encoding: str) -> Any:
     return partial(codecs.getincrementaldecoder(encoding), errors="replace")
-
-
-# Textual always decodes strictly: one non-ASCII key of a terminal set to Latin-1 would end the app.
-vars(linux_driver)["getincrementaldecoder"] = lenient_decoder
 
 
 class LenientParser(XTermParser):
@@ -51,9 +48,6 @@ class LenientParser(XTermParser):
         except (ArithmeticError, LookupError, ValueError):  # invalid numbers, or numbers that are not a character
             self._gen = self.parse(self._tokens.append)
             self._awaiting = next(self._gen)
-
-
-vars(linux_driver)["XTermParser"] = LenientParser
 
 
 # Seconds between looks at the parser while it waits for the rest of an escape sequence.
