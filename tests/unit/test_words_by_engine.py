@@ -50,7 +50,6 @@ EXCUSED: Final = {
     ServerVerdictText.GHOSTS_SKIPPED: "only where the server counts ghosts that scans skip",
     "ghosts skipped": "the same",
     "GHOST/s": "only where the server counts rows that become ghosts",
-    "ghosted": "the name of a figure, not shown",
     "row versions: each message is a new row to the server": "a word of both: rowversion, and what MVCC keeps",
     ServerVerdictText.EVENT_SESSION: "chosen by engine",
     ServerVerdictText.DEAD_ROWS: "only where dead rows are counted",

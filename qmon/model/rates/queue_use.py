@@ -134,20 +134,9 @@ class QueueUse:
         return "rows touched" if self.reads_per_pop is None else "logical reads"
 
 
-# The totals of a sample, in the order of the fields of `PopWork`.
-_read_totals: Final = attrgetter(
-    "scans",
-    "rows_read",
-    "pages",
-    "latch_waits",
-    "lock_waits",
-    "splits",
-    "forwarded",
-    "io_waits",
-    "escalations_tried",
-    "escalations",
-    "ghosted",
-)
+# The counters of a table or index: the fields of `PopWork`, which `IndexUse` has as rates per second.
+COUNTED: Final = tuple(name for name in PopWork._fields if name != "ours")
+_read_totals: Final = attrgetter(*("rows_read" if name == "rows" else name for name in COUNTED))
 
 
 def work_between(before: UseSample, now: UseSample, polls: int = 1) -> PopWork | None:

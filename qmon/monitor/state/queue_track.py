@@ -646,7 +646,9 @@ def _why_nothing_counted(seconds: float) -> str:
 
 def _is_doubtful(moved: float, doubt: Reason) -> bool:
     """Return whether the doubt concerns this number. Most doubts say that work is not counted: only 0 may be wrong."""
-    return (moved == 0) != (doubt is Reason.UPDATES_ARE_NO_POPS) or doubt is Reason.UPDATES_UNCLEAR
+    if doubt is Reason.UPDATES_UNCLEAR:
+        return True
+    return moved > 0 if doubt is Reason.UPDATES_ARE_NO_POPS else moved == 0
 
 
 def _moved_messages(flow: Flow | None, *doubts: Reason | None) -> MovedMessages | None:

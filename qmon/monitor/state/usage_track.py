@@ -14,7 +14,7 @@ from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout
 from qmon.model.rates.flow import Flow
 from qmon.model.rates.procedure_reads import reads_between
-from qmon.model.rates.queue_use import IndexKey, IndexUse, PopWork, QueueUse, all_work_between
+from qmon.model.rates.queue_use import COUNTED, IndexKey, IndexUse, PopWork, QueueUse, all_work_between
 from qmon.model.reasons import Reason
 from qmon.model.samples.usage_samples import Fragmentation, ProcedureReads, UseSample
 from qmon.model.snapshot import QueueSamples, Snapshot
@@ -215,8 +215,8 @@ class UseTrack:
     def _index_use(self, key: IndexKey, use: UseSample, at: float, fragmentation: Fragmentation | None) -> IndexUse:
         seconds = sum(tick.seconds for tick in self._ticks)
         works = [tick.work[key] for tick in self._ticks if key in tick.work]
-        counts = zip(*map(_read_counts, works), strict=True) if works else repeat((), len(_COUNTED))
-        rates = dict(zip(_COUNTED, (_per_second(count, seconds) for count in counts), strict=True))
+        counts = zip(*map(_read_counts, works), strict=True) if works else repeat((), len(COUNTED))
+        rates = dict(zip(COUNTED, (_per_second(count, seconds) for count in counts), strict=True))
         read_at = fragmentation.read_at if fragmentation is not None else None
         return IndexUse(
             name=use.name,
@@ -249,21 +249,7 @@ def _per_second(counts: Sequence[float | None], seconds: float) -> float | None:
     return sum(known) / seconds if known and seconds > 0 else None
 
 
-# Counters of a table or index, by their names in both `PopWork` and `IndexUse`.
-_COUNTED: Final = (
-    "scans",
-    "rows",
-    "pages",
-    "latch_waits",
-    "lock_waits",
-    "splits",
-    "forwarded",
-    "io_waits",
-    "escalations_tried",
-    "escalations",
-    "ghosted",
-)
-_read_counts: Final = attrgetter(*_COUNTED)
+_read_counts: Final = attrgetter(*COUNTED)
 
 
 class ReadsTrack:
